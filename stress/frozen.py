@@ -5,21 +5,22 @@ A freeze test starts a real `serve` (`support.server_process.running`), lets a `
 the freeze, and with `Footprint` that memory, threads and descriptors come back. `SECONDS` is how long to freeze:
 120 in `make stress`; `FROZEN_SECONDS=10` for a try.
 
-    before = Footprint.of(program.process.pid)
-    async with Workload(program.url, [{"authorization": f"Bearer {program.token}"}]) as work:
+    async with running_for_users(tmp_path) as (program, headers), Workload(program.url, [headers("ann")]) as work:
         await work.until(5)                      # each kind has succeeded 5 times
+        before = Footprint.of(program.process.pid)
         with frozen_process(pid), work.during() as frozen:
             await asyncio.sleep(SECONDS)
         await work.until(5)                      # and again after the freeze
-    assert not work.late(frozen, DEADLINE)
-    assert not work.failed(frozen, {"health", "chat"})
-    await before.returns(program.process.pid)
+        assert not work.late(frozen, DEADLINE)
+        assert not work.failed(frozen, {"health", "chat"})
+        await before.returns(program.process.pid)
 """
 
 import asyncio
 import os
 import re
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ from pathlib import Path
 
 import aiohttp
 
+from support.oidc_issuer import CLIENT, running_issuer
+from support.server_process import running
 from support.serving import chat_body, chunks_in
 
 #: Seconds that a dependency is frozen.
@@ -38,7 +41,7 @@ DEADLINE = 10.0 + 2.0
 #: Seconds after which a request is given up: it counts as late.
 GIVE_UP = 60.0
 #: Seconds in which something that a test waits for has happened.
-PATIENCE = 120.0
+TIMEOUT = 120.0
 MB = 1 << 20
 #: Rates are another test's: for the option --rate of the server.
 FREE = "chat=1000000/minute,uploads=1000000/minute,reads=1000000/minute,login=1000000/minute"
@@ -107,7 +110,7 @@ class Workload:
     async def until(self, count, kinds=None):
         """Wait until each of these kinds has succeeded `count` times from now on."""
         start = time.monotonic()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while True:
                 succeeded = Counter(one.kind for one in self.outcomes if one.started >= start and one.problem is None)
                 if all(succeeded[kind] >= count for kind in kinds or self.kinds):
@@ -197,6 +200,11 @@ async def respond(request):
         return answer.status, None if answer.status < 400 else data.decode(errors="replace")
 
 
+def report(*lines):
+    """Print figures for docs/reliability.md; `pytest -rP` shows them."""
+    sys.stdout.write("\n".join(map(str, lines)) + "\n")
+
+
 @dataclass(frozen=True)
 class Footprint:
     """What a process holds: resident memory in bytes, threads, and open file descriptors."""
@@ -220,7 +228,7 @@ class Footprint:
             and other.descriptors <= self.descriptors + descriptors
         )
 
-    async def returns(self, pid, seconds=PATIENCE, **allowances):
+    async def returns(self, pid, seconds=TIMEOUT, **allowances):
         """Wait until a process holds no more than this and the allowances of `holds`; returns what it holds then."""
         end = time.monotonic() + seconds
         while not self.holds(now := Footprint.of(pid), **allowances):
@@ -242,7 +250,7 @@ def frozen_process(pid):
 
 @asynccontextmanager
 async def sampled(pid, every: float = 0.5):
-    """Yield a list that gets the footprint of a process every so many seconds."""
+    """Yield a list that gets the footprint of a process every `every` seconds."""
     samples: list[Footprint] = [Footprint.of(pid)]
 
     async def watch():
@@ -256,3 +264,18 @@ async def sampled(pid, every: float = 0.5):
     finally:
         task.cancel()
         await asyncio.wait({task})
+
+
+@asynccontextmanager
+async def running_for_users(folder, *arguments, **environ):
+    """A real `serve` with accounts; yields its program and a function that makes the headers of a user by name."""
+    async with running_issuer() as issuer:
+        accounts = {"ISSUER": issuer.url, "CLIENT_ID": CLIENT, "AUDIENCE": CLIENT}
+        environ |= {f"SHOWANDTELL_OIDC_{name}": value for name, value in accounts.items()}
+
+        def headers(name):
+            now = time.time()
+            return {"authorization": f"Bearer {issuer.token(sub=name, iat=now - 10, exp=now + 3600)}"}
+
+        async with running(folder, "--rate", FREE, *arguments, **environ) as program:
+            yield program, headers

@@ -34,7 +34,7 @@ class OnPostgres(Counting):
         self.clock = Time()
         folder = Path(self.there.name)
         self.store = Store(new_database("postgresql", folder), folder / "blobs", terms=self.clock.terms())
-        self.store.blobs = CrashingFolder(self.store.blobs.path, durable=False)
+        self.store.blobs = CrashingFolder(self.store.blobs.inner.path, durable=False)
         await self.store.__aenter__()
 
 

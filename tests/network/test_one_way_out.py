@@ -14,6 +14,7 @@ CLIENTS = {
         "network.fetch_request",
         "network.http_session",
         "cli.serve",
+        "server.middleware.h11_timeouts",
         "server.process",
         "server.workers",
     },

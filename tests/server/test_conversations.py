@@ -135,7 +135,7 @@ async def test_a_conversation_is_deleted_with_its_files(tmp_path):
         stream = f"/api/chat/{path.rpartition('/')[2]}/stream"
         for gone in (path, f"{path}/export", f"/api/attachments/{upload['id']}", stream):
             assert (await ask(site.session, "GET", gone))[0] == 404
-        assert not [one for one in site.store.blobs.path.rglob("*") if one.is_file() and len(one.name) == 64]
+        assert not [one for one in site.store.blobs.inner.path.rglob("*") if one.is_file() and len(one.name) == 64]
 
 
 async def test_deleting_a_conversation_stops_its_run(tmp_path):

@@ -195,11 +195,11 @@ async def test_any_client_that_asks_is_reported_that_the_process_lives_and_can_w
 
 async def test_a_worker_without_its_files_or_database_is_not_ready(tmp_path):
     async with serving(tmp_path) as site:
-        spools = site.store.blobs.path / "spool"
+        spools = site.store.blobs.inner.path / "spool"
         for path in spools.iterdir() if spools.exists() else ():
             path.unlink()
         spools.rmdir() if spools.exists() else None
-        (site.store.blobs.path).mkdir(exist_ok=True)
+        (site.store.blobs.inner.path).mkdir(exist_ok=True)
         spools.write_text("no folder")
         status, received = await site.get("/readyz", site.as_user())
         assert (status, received["ready"], received["database"]) == (503, False, "ok")

@@ -76,7 +76,7 @@ class GarbageCollectionMachine(RuleBasedStateMachine):
     async def _open(self):
         self.clock = Time()
         self.store = Store.at(Path(self.folder.name), terms=self.clock.terms())
-        self.store.blobs = CrashingFolder(self.store.blobs.path, durable=False)
+        self.store.blobs = CrashingFolder(self.store.blobs.inner.path, durable=False)
         await self.store.__aenter__()
 
     @rule(target=conversations)

@@ -28,6 +28,7 @@ from showandtell.errors import BadFile, FileChanged
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.uploads import FilesAccess, upload
+from showandtell.storage.blobs.threads import run_long_job
 
 #: Maximum number of uploads and other requests at a time.
 MAX_CONCURRENT = 4
@@ -156,7 +157,7 @@ class Loader:
 
     async def transcribe(self, facts: Facts) -> Derivative | Failed:
         """Transcribe in a thread, since the program's function may block."""
-        return await asyncio.to_thread(transcribe_file, facts, self.conversation.blobs, self.sharing)
+        return await run_long_job(transcribe_file, facts, self.conversation.blobs, self.sharing)
 
 
 def transcribe_file(facts: Facts, blobs: Blobs, sharing: Sharing) -> Derivative | Failed:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -43,7 +44,7 @@ class Outgoing:
 
     def body(self) -> AsyncIterator[bytes]:
         """The chunks of the body; from the start for each try."""
-        return self.request.body()
+        return read_pieces(self.request.pieces())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,16 @@ class Exchange:
         if self.authorize is None:
             return outgoing
         return Outgoing(url, {**headers, **await self.authorize(outgoing)}, request)
+
+
+async def read_pieces(pieces: Iterable[bytes | Iterator[bytes]]) -> AsyncIterator[bytes]:
+    """The chunks of a body. Files are read in a thread, since their disk or bucket may be slow."""
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            yield piece
+        else:
+            while (chunk := await asyncio.to_thread(next, piece, None)) is not None:
+                yield chunk
 
 
 def error_text(error: OSError) -> str:

@@ -5,10 +5,9 @@ Failures are returned as `Failed` and never end a run: the file is then sent as 
 
 from __future__ import annotations
 
-import asyncio
 import mimetypes
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias, TypeVar
@@ -24,7 +23,7 @@ from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.core.wire.request import CHUNK_SIZE, Request
 from showandtell.core.wire.stream import DECODE_ERRORS
 from showandtell.errors import BadAnswer, FileChanged, ProviderError, ProviderUnavailable
-from showandtell.providers.exchange import Exchange, close_body, error_text, read_prefix
+from showandtell.providers.exchange import Exchange, close_body, error_text, read_pieces, read_prefix
 from showandtell.providers.refusals import provider_error
 from showandtell.providers.retry import RetryPolicy, pause_before
 from showandtell.providers.secrets import conceal_error, secrets_in
@@ -55,15 +54,13 @@ class UploadRequest:
         """The exact content-length."""
         return sum(len(piece) if isinstance(piece, bytes) else piece.size for piece in self.pieces)
 
-    async def body(self) -> AsyncIterator[bytes]:
+    def body(self) -> AsyncIterator[bytes]:
         """The chunks of the body; from the start for each try. Raises `FileChanged`."""
-        for piece in self.pieces:
-            if isinstance(piece, bytes):
-                yield piece
-            elif self.blobs is not None:
-                for part in self.blobs.chunks(piece, CHUNK_SIZE):
-                    yield bytes(part)  # a copy, since the view's buffer is reused
-                    await asyncio.sleep(0)
+        return read_pieces(piece if isinstance(piece, bytes) else self._read(piece) for piece in self.pieces)
+
+    def _read(self, facts: Facts) -> Iterator[bytes]:
+        chunks = self.blobs.chunks(facts, CHUNK_SIZE) if self.blobs is not None else ()
+        return map(bytes, chunks)  # copies, since the buffer of the chunks is reused
 
 
 #: File name extensions that providers recognize. For other types `mimetypes` is used, which depends on the machine.

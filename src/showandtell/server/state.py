@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends
@@ -13,6 +13,7 @@ from showandtell.server.auth.authenticate import Accounts
 from showandtell.server.auth.keys import Keys
 from showandtell.server.auth.sessions import Sessions
 from showandtell.server.config import Config
+from showandtell.server.downloads import Downloads
 from showandtell.server.model_catalog import ModelCatalog
 from showandtell.server.readiness import Readiness
 from showandtell.server.runs.agents import Agents
@@ -33,6 +34,7 @@ class Server:
     catalog: ModelCatalog
     readiness: Readiness
     accounts: Accounts | None = None
+    downloads: Downloads = field(default_factory=Downloads)
 
     @property
     def clock(self) -> Callable[[], float]:

@@ -429,8 +429,8 @@ def test_a_temporary_folder_goes_with_the_last_of_its_parts():
 
 def test_an_address_is_a_folder_or_a_bucket(tmp_path):
     for where in (tmp_path, str(tmp_path), tmp_path.as_uri()):
-        assert open_store(where).path == tmp_path
-    assert type(open_store("memory:")).__name__ == "Remote"
+        assert open_store(where).inner.path == tmp_path
+    assert type(open_store("memory:").inner).__name__ == "Remote"
     with pytest.raises(BadInput, match=r"ftp: is not a file store: use a path, or a URL with file:, s3:"):
         open_store("ftp://host/x")
-    assert open_store(Path("s3:x")).path == Path("s3:x")
+    assert open_store(Path("s3:x")).inner.path == Path("s3:x")

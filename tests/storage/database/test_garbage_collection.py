@@ -84,7 +84,7 @@ async def test_fsck_names_what_is_missing_short_or_changed_and_the_files_that_ne
         conversation = await show(store, *(note(words) for words in ("gone", "short", "flipped", "whole")), owner="ann")
         files = {attachment.facts.sha256: attachment for attachment in conversation.attachments.values()}
         ours = store.blobs.for_owner("ann")
-        by_number = {item.number: ours.blob(sha256) for sha256, item in files.items()}
+        by_number = {item.number: ours.inner.blob(sha256) for sha256, item in files.items()}
         by_number[1].unlink()
         for number, data in ((2, b"sho"), (3, b"fl!pped")):
             by_number[number].chmod(0o600)

@@ -13,10 +13,10 @@ from showandtell.core.messages.file import File, Reader
 from showandtell.core.planning.labels import format_size
 from showandtell.errors import BadInput, ShowAndTellError
 from showandtell.server.answers import public_message, status_of
-from showandtell.server.files.moving import run_in_thread
 from showandtell.server.files.parts import End, Head, read_parts
 from showandtell.server.middleware.refusals import Refusal
 from showandtell.storage.blobs.base import TooLarge, UploadWriter
+from showandtell.storage.blobs.threads import run_in_thread
 from showandtell.storage.conversations.uploads import Upload, Uploads
 from showandtell.storage.files.file_cache import clean_name
 from showandtell.storage.files.sources import SpooledSource

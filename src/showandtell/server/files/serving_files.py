@@ -18,10 +18,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from showandtell.errors import FileChanged, NotFound
-from showandtell.server.files.moving import run_in_thread
 from showandtell.server.files.ranges import Unsatisfiable, choose_span, matches_etag
 from showandtell.server.middleware.origin_guard import UPLOADS_PATH, security_headers
 from showandtell.server.middleware.refusals import Problem
+from showandtell.storage.blobs.threads import run_in_thread
 from showandtell.storage.uncancelled import run_to_completion, shielded
 
 #: Bytes to read and send at a time.

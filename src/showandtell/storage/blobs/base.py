@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO, Protocol, Self
+from typing import BinaryIO, Protocol, Self, cast
 
 from msgspec import Struct
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.errors import BadFile, BadInput, FileChanged
+from showandtell.storage.blobs.deadlines import progress
 
 #: Bytes read, hashed and written at a time.
 CHUNK_SIZE = 768 * 1024
+#: Bytes that are hashed at a time when nothing else is done with them.
+HASHED_SIZE = 256 * 1024
 #: Problem of a blob whose bytes don't match its name.
 HASH_MISMATCH = "no longer matches its hash"
 SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -63,7 +67,10 @@ class UploadWriter(Protocol):
     The caller must call `finish` (and later discard the result) or `discard`.
     """
 
-    size: int
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        ...
 
     def write(self, chunk: bytes | memoryview) -> None:
         """Write a chunk. Raises `TooLarge`, and writes nothing, if the chunk exceeds the limit."""
@@ -178,6 +185,15 @@ class BlobStore(Protocol):
     def list_blobs(self) -> Iterator[StoredBlob]:
         """All stored blobs."""
         ...
+
+
+def hash_file(source: BinaryIO) -> str:
+    """The sha256 of the rest of a file, in hex."""
+    digest, buffer = hashlib.sha256(), memoryview(bytearray(HASHED_SIZE))
+    while count := cast("io.BufferedReader", source).readinto(buffer):
+        digest.update(buffer[:count])
+        progress()
+    return digest.hexdigest()
 
 
 def owner_key(owner: str) -> str:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import obstore
@@ -20,13 +21,39 @@ from obstore.exceptions import BaseError
 from obstore.store import MemoryStore, from_url
 
 from showandtell.errors import BadInput, StorageFailed
-from showandtell.storage.blobs.base import CHUNK_SIZE
+from showandtell.storage.blobs.deadlines import progress
 
-#: Size of an upload part and of a download buffer, and how many parts are uploaded concurrently.
+if TYPE_CHECKING:
+    from obstore import Bytes
+
+#: Size of an upload part, and how many parts are uploaded concurrently.
 PART_SIZE = 5 * 1024 * 1024
 MAX_CONCURRENCY = 2
+#: Bytes a second that even a slow connection uploads.
+UPLOAD_RATE = 256 * 1024
+#: Bytes to download at a time at least.
+DOWNLOAD_SIZE = 256 * 1024
 #: Retries are limited to seconds because callers wait for the response.
-RETRIES = {"max_retries": 4, "retry_timeout": timedelta(seconds=20)}
+RETRIES = {"max_retries": 4, "retry_timeout": timedelta(seconds=5)}
+#: A connection that stalls ends in seconds (`read_timeout` includes the upload of a part); one that flows takes hours.
+TIMEOUTS = {"connect_timeout": "3s", "read_timeout": "30s", "timeout": "6h"}
+#: The options of obstore's client that it takes from the environment only if none are passed to it.
+CLIENT_OPTIONS = (
+    *TIMEOUTS,
+    "allow_http",
+    "allow_invalid_certificates",
+    "http1_only",
+    "http2_only",
+    "pool_idle_timeout",
+    "pool_max_idle_per_host",
+    "proxy_ca_certificate",
+    "proxy_excludes",
+    "proxy_url",
+    "root_certificate",
+    "user_agent",
+)
+#: The start of a store's variables by scheme; Azure's for others.
+PREFIXES = {"s3": "AWS_", "s3a": "AWS_", "gs": "GOOGLE_"}
 #: Patterns in obstore's errors, and the message to show instead.
 REASONS = (
     ("builder error", "its address is http: use https, or set AWS_ALLOW_HTTP=true"),
@@ -71,20 +98,23 @@ class Bucket:
         """Upload a file, in parts if it is large. Returns once the store has confirmed it."""
         with self._translated_errors():
             try:
-                obstore.put(self._store, key, path, chunk_size=PART_SIZE, max_concurrency=MAX_CONCURRENCY)
+                with Upload(path) as file:
+                    obstore.put(self._store, key, file, chunk_size=PART_SIZE, max_concurrency=MAX_CONCURRENCY)
             except FileNotFoundError as error:
                 raise self._failed(error, "the bucket does not exist: create it, or correct the name") from None
 
     def stream(self, key: str) -> io.BufferedReader:
         """Stream an object. Raises `FileNotFoundError` if it doesn't exist."""
         with self._translated_errors():
-            reader = obstore.open_reader(self._store, key, buffer_size=PART_SIZE)
-        return io.BufferedReader(Download(self, reader), CHUNK_SIZE)
+            chunks = obstore.get(self._store, key).stream(min_chunk_size=DOWNLOAD_SIZE)
+        return io.BufferedReader(Download(self, iter(chunks)), DOWNLOAD_SIZE)
 
-    def read(self, reader: obstore.ReadableFile, max_bytes: int) -> bytes:
-        """Read from a reader of this bucket."""
+    def read(self, chunks: Iterator[Bytes | bytes]) -> memoryview:
+        """Read the next chunk of a stream of this bucket; it is empty at the end."""
         with self._translated_errors():
-            return bytes(reader.read(max_bytes))
+            chunk = memoryview(next(chunks, b""))
+        progress()
+        return chunk
 
     def delete(self, key: str) -> None:
         """Delete an object if it exists."""
@@ -119,11 +149,22 @@ class Bucket:
         return StorageFailed(f"the store {self.name}: {reason}")
 
 
-class Download(io.RawIOBase):
-    """A forward-only binary file over an object."""
+class Upload(io.FileIO):
+    """A file that is uploaded: each part that is read is progress."""
 
-    def __init__(self, bucket: Bucket, reader: obstore.ReadableFile) -> None:
-        self._bucket, self._reader = bucket, reader
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read the next bytes."""
+        data = super().read(size)
+        progress(len(data) / UPLOAD_RATE)
+        return data
+
+
+class Download(io.RawIOBase):
+    """A forward-only binary file over the chunks of an object."""
+
+    def __init__(self, bucket: Bucket, chunks: Iterator[Bytes | bytes]) -> None:
+        self._bucket, self._chunks = bucket, chunks
+        self._chunk = memoryview(b"")
 
     def readable(self) -> bool:
         """Always true."""
@@ -131,9 +172,11 @@ class Download(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         """Read the next bytes; 0 at the end."""
-        data = self._bucket.read(self._reader, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+        if not self._chunk:
+            self._chunk = self._bucket.read(self._chunks)
+        count = min(len(buffer), len(self._chunk))
+        buffer[:count], self._chunk = self._chunk[:count], self._chunk[count:]
+        return count
 
 
 def entry_of(meta: obstore.ObjectMeta) -> BucketEntry:
@@ -149,8 +192,15 @@ def open_bucket(url: str) -> Bucket:
     name = f"{parts.scheme}://{parts.netloc}{parts.path}"
     if parts.password or parts.query:
         raise BadInput(f"{parts.scheme}://{parts.hostname}: keep credentials out of URLs, in the environment")
+    options = client_options(PREFIXES.get(parts.scheme, "AZURE_"), os.environ)
     try:
-        return Bucket(from_url(url, retry_config=cast("Any", RETRIES)), name)
+        return Bucket(from_url(url, client_options=cast("Any", options), retry_config=cast("Any", RETRIES)), name)
     except (BaseError, ValueError) as error:
         reason = str(error).partition("\n")[0].partition("error: ")[2] or type(error).__name__
         raise BadInput(f"{name} can't be opened ({reason}): use a form like s3://bucket/folder") from None
+
+
+def client_options(prefix: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """The options of obstore's client: our timeouts, unless the environment has others (AWS_READ_TIMEOUT ...)."""
+    variables = ((name, environ.get(prefix + name.upper())) for name in CLIENT_OPTIONS)
+    return {**TIMEOUTS, **{name: value for name, value in variables if value is not None}}

@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from showandtell.errors import StorageFailed, StorageFull
+from showandtell.storage.blobs.deadlines import progress
 
 #: No space, no quota, or over the largest file that this process or file system may write.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 #: Errors of the process, which say nothing about the requested file.
 PROCESS_LIMITS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+#: Bytes a second that even a slow disk syncs.
+SYNC_RATE = 8_000_000
 #: Errors of file systems without hard links.
 LINKS_UNSUPPORTED = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK})
 
@@ -42,6 +45,7 @@ def sync(path: Path) -> None:
     """Return when a file's bytes, or a folder's entries, are on disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
+        progress(os.fstat(handle).st_size / SYNC_RATE)
         if sys.platform == "darwin":  # there, fsync stops at the drive's own cache
             fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
         else:

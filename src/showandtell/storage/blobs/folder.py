@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import shutil
 import tempfile
@@ -26,7 +25,9 @@ from showandtell.storage.blobs.base import (
     StoredBlob,
     check_key,
     check_sha256,
+    hash_file,
 )
+from showandtell.storage.blobs.deadlines import progress
 from showandtell.storage.blobs.disk import PROCESS_LIMITS, disk_errors, entries, stamp, storage_error, sync
 from showandtell.storage.blobs.spool import HashingReader, SpoolDirectory
 from showandtell.storage.blobs.upload_writer import SpoolWriter
@@ -184,9 +185,9 @@ class Folder(BlobStore):
 
     def _check_hash(self, source: io.BufferedReader, facts: Facts) -> None:
         with self._read_errors(facts):
-            digest = hashlib.file_digest(source, "sha256")
+            sha256 = hash_file(source)
             source.seek(0)
-        if digest.hexdigest() != facts.sha256:
+        if sha256 != facts.sha256:
             raise Damaged(facts, HASH_MISMATCH)
 
     @contextlib.contextmanager
@@ -213,6 +214,7 @@ class Folder(BlobStore):
                 if count != len(chunk):
                     raise Damaged(facts, CHANGED_WHILE_READ)
                 remaining -= count
+                progress()
                 yield chunk
             with self._read_errors(facts):
                 if source.read(1):

@@ -6,7 +6,6 @@ Keys are `<owner's key>/<first two digits>/<sha256>`, with .zst appended to the 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import re
 from collections.abc import Callable, Generator, Iterator
@@ -27,6 +26,7 @@ from showandtell.storage.blobs.base import (
     UploadWriter,
     check_key,
     check_sha256,
+    hash_file,
 )
 from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.bucket import Bucket, BucketEntry, open_bucket
@@ -151,10 +151,10 @@ class Remote(BlobStore):
         self._verified.drop(entry.key)
         try:
             with self._stream(facts, entry.key) as source:
-                digest = hashlib.file_digest(source, "sha256")
+                sha256 = hash_file(source)
         except (FileChanged, FileNotFoundError):
             return HASH_MISMATCH
-        if digest.hexdigest() != facts.sha256:
+        if sha256 != facts.sha256:
             return HASH_MISMATCH
         self._verified.add(entry.key, entry)
         return None

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from showandtell.config.private_folder import make_private_folder
 from showandtell.storage.blobs.base import CHUNK_SIZE, Spooled, TooLarge
 from showandtell.storage.blobs.bounded_dict import LruDict
+from showandtell.storage.blobs.deadlines import progress
 from showandtell.storage.blobs.disk import Stamp, disk_errors, entries, link, stamp, sync
 
 #: Files with fewer chunks than this are hashed before anything is written.
@@ -124,6 +125,7 @@ class SpoolDirectory:
         with disk_errors(self.path):
             while remaining:
                 remaining = remaining[os.write(handle, remaining) :]
+                progress()
 
     def publish(self, source: Path, target: Path) -> None:
         """Sync the bytes, then link the name: a name that exists has all of its bytes."""

@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, or_, select
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
+from showandtell.storage.blobs.threads import run_long_job
 from showandtell.storage.conversations.known_results import store_results
 from showandtell.storage.database.garbage_collection import KNOWN_COLUMNS
 from showandtell.storage.database.quotas import Account, reference_from_threads
@@ -87,7 +88,7 @@ async def convert_now(store: Store, owner: str, facts: Facts, request: Derivatio
     account = Account(owner, store.quotas, store.terms.clock)
     file_cache = store.file_cache(owner, reference_from_threads(store.database, account))
     file_cache.facts[facts.sha256] = facts
-    result = (await asyncio.to_thread(convert_all, [request], file_cache))[request]
+    result = (await run_long_job(convert_all, [request], file_cache))[request]
     now = store.terms.clock()
     await store.database.write(lambda connection: store_results(connection, owner, {request: result}, now))
     return result

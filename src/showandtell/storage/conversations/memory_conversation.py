@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -19,6 +18,7 @@ from showandtell.core.messages.parts import ToolCall, is_approval
 from showandtell.core.planning.step_record import Step
 from showandtell.core.planning.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
+from showandtell.storage.blobs.threads import run_in_thread, run_long_job
 from showandtell.storage.conversations.turn_lock import TurnLock
 from showandtell.storage.files.convert import convert_all
 from showandtell.storage.files.file_cache import FileCache
@@ -187,7 +187,7 @@ class MemoryConversation:
             *files,
             *(file.facts for file in existing if file.facts is not None and file.state == "quarantined"),
         }
-        problems = await asyncio.to_thread(check_all, self.file_cache.blobs, to_check) if to_check else {}
+        problems = await run_in_thread(check_all, self.file_cache.blobs, to_check) if to_check else {}
         if changed := [*changed_states(self.attachments.values(), to_check, problems)]:
             await self.update_attachments(changed)
         if problems:
@@ -203,7 +203,7 @@ class MemoryConversation:
 
     async def load(self, requests: Iterable[DerivationRequest]) -> Derivations:
         """Run the conversions that a plan requests."""
-        return await asyncio.to_thread(convert_all, list(requests), self.file_cache)
+        return await run_long_job(convert_all, list(requests), self.file_cache)
 
     async def learn(self, results: Derivations) -> None:
         """Store results of conversions and providers."""

@@ -19,6 +19,7 @@ from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.message import History
 from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.errors import BadConversation
+from showandtell.storage.blobs.threads import run_long_job
 from showandtell.storage.conversations.access import check_user
 from showandtell.storage.conversations.archive import FILES, path_of, unpacked, write_archive
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
@@ -70,7 +71,7 @@ async def export_conversation(conversation: MemoryConversation, path: str | Path
 
     data = dump(messages, record, head)
     intact = [file for number, file in sorted(files.items()) if number not in broken]
-    await asyncio.to_thread(write_archive, Path(path), data, intact, conversation.blobs)
+    await run_long_job(write_archive, Path(path), data, intact, conversation.blobs)
 
 
 def record_of(file: Attachment, *, broken: bool = False) -> FileRecord:

@@ -6,7 +6,6 @@ only then commits them. So no interleaving loses bytes that a message names.
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
@@ -15,8 +14,10 @@ from msgspec import Struct
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 from sqlalchemy.sql import Executable
 
+from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative
 from showandtell.storage.blobs.base import BlobStore, owner_key
+from showandtell.storage.blobs.threads import run_in_thread
 from showandtell.storage.database.database import SLOW_SECONDS, Database
 from showandtell.storage.database.quotas import EXISTS_DERIVATION, IS_USED, OWNED_HASHES
 from showandtell.storage.database.rows import derivations_of
@@ -112,7 +113,7 @@ async def collect(database: Database, store: BlobStore, now: float, grace: float
             starts = range(0, len(hashes), BATCH)
             results += [(await sweep(database, store, owner, hashes[start : start + BATCH]))[0] for start in starts]
     orphans = await delete_orphans(database, store, written)
-    spools = await asyncio.to_thread(store.clear_spools, written)
+    spools = await run_in_thread(store.clear_spools, written)
     return total([*results, Collected(orphans=orphans, spools=spools, uploads=uploads_of(orphaned))])
 
 
@@ -161,6 +162,8 @@ async def sweep(
 
     Also returns the hashes of bytes derived from them.
     """
+    # A store that hangs is noticed here: inside the transaction, others would wait for it.
+    await run_in_thread(store.for_owner(owner).has, Facts(hashes[0], "file", 0))
 
     def transaction(connection: Connection) -> tuple[Collected, Sequence[str]]:
         rows = connection.execute(SELECT_DELETING, {"who": owner, "hashes": hashes}).all()
@@ -196,8 +199,8 @@ def uploads_of(deleted: Derivations) -> tuple[tuple[DerivationRequest, Derivativ
 async def delete_orphans(database: Database, store: BlobStore, before: float) -> int:
     """Delete files that have no row and were written before `before`. Returns their number."""
     count = 0
-    for owner in await asyncio.to_thread(lambda: [*store.owners()]):
-        old = await asyncio.to_thread(list_old, store.for_key(owner), before)
+    for owner in await run_in_thread(lambda: [*store.owners()]):
+        old = await run_in_thread(list_old, store.for_key(owner), before)
         for start in range(0, len(old), BATCH):
             count += await delete_orphan_batch(database, store, owner, old[start : start + BATCH])
     return count

@@ -1,0 +1,89 @@
+"""Threads for work on files. They are daemons: one that hangs in a disk or a bucket lets the process end.
+
+They are apart from the event loop's own threads, so that waiting for a slow store delays only the requests that use it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from typing import Any, TypeAlias, TypeVar
+
+T = TypeVar("T")
+Inbox: TypeAlias = SimpleQueue[Callable[[], None]]
+
+#: Maximum number of short and of long jobs at a time; others wait.
+MAX_THREADS = 64
+#: Seconds after which an idle thread ends.
+IDLE_SECONDS = 30.0
+
+
+class DaemonThreads:
+    """At most `limit` threads, started when needed, that end after a while without a job."""
+
+    def __init__(self, limit: int, name: str) -> None:
+        self._limit, self._name = limit, name
+        self._lock = threading.Lock()
+        self._count = 0
+        #: The inboxes of idle threads, the last used one at the end: so the others stay idle, and end.
+        self._idle = list[Inbox]()
+        self._backlog = deque[Callable[[], None]]()
+
+    def submit(self, function: Callable[..., T], *values: Any) -> Future[T]:
+        """Call a function in one of the threads as soon as one is free."""
+        future = Future[T]()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(function(*values))
+            except BaseException as error:  # noqa: BLE001 - passed on to the caller
+                future.set_exception(error)
+
+        with self._lock:
+            if self._idle:
+                self._idle.pop().put(run)
+            elif self._count < self._limit:
+                self._count += 1
+                inbox = Inbox()
+                inbox.put(run)
+                threading.Thread(target=self._work, args=(inbox,), name=self._name, daemon=True).start()
+            else:
+                self._backlog.append(run)
+        return future
+
+    def _work(self, inbox: Inbox) -> None:
+        while True:
+            try:
+                inbox.get(timeout=IDLE_SECONDS)()
+            except Empty:
+                with self._lock:
+                    if inbox not in self._idle:
+                        continue  # it has just got a job
+                    self._idle.remove(inbox)
+                    self._count -= 1
+                    return
+            with self._lock:
+                if self._backlog:
+                    inbox.put(self._backlog.popleft())
+                else:
+                    self._idle.append(inbox)
+
+
+SHORT_JOBS = DaemonThreads(MAX_THREADS, "files")
+LONG_JOBS = DaemonThreads(MAX_THREADS, "conversions")
+
+
+async def run_in_thread(function: Callable[..., T], *values: Any) -> T:
+    """Call a blocking function that reads or writes files in one of these threads, and return its result."""
+    return await asyncio.wrap_future(SHORT_JOBS.submit(function, *values))
+
+
+async def run_long_job(function: Callable[..., T], *values: Any) -> T:
+    """Like `run_in_thread`, for what takes up to minutes, such as conversions: its threads are others."""
+    return await asyncio.wrap_future(LONG_JOBS.submit(function, *values))
