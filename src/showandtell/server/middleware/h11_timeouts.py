@@ -12,6 +12,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 #: Seconds until a head has to be complete, from the opening of the connection or the first byte of a later request.
 HEAD_TIMEOUT: Final = 30.0
+#: The ASGI extension by which a response cuts its connection: `{"cut": function}`.
+CUT: Final = "showandtell.cut"
 
 
 class Connection(H11Protocol):
@@ -32,6 +34,12 @@ class Connection(H11Protocol):
         """Process received bytes; the timer keeps running until a request is complete."""
         super().data_received(data)
         self._update_timer()
+
+    def handle_events(self) -> None:
+        """Let responses cut their connection: a body that breaks off must not look complete."""
+        super().handle_events()
+        if self.scope is not None:  # pyright: ignore[reportUnnecessaryComparison] - before the first request
+            self.scope.setdefault("extensions", {})[CUT] = {"cut": self.transport.abort}
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
