@@ -11,6 +11,7 @@ from aiohttp import ClientPayloadError
 from showandtell.agent.tools import by_name
 from showandtell.errors import StorageFailed, StorageFull
 from showandtell.server.chat import replay_or_follow
+from showandtell.server.runs import orphans
 from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations import runs
@@ -96,6 +97,21 @@ async def test_a_chat_that_a_concurrent_request_deletes_is_created_again(tmp_pat
         monkeypatch.setattr(site.server.runs, "start", drop_first)
         status, chunks = await site.post("Hello", "c")
         assert (status, kinds(chunks)[-1]) == (200, "finish")
+
+
+@pytest.mark.parametrize("at", range(1, 6))
+async def test_a_first_message_that_was_not_acknowledged_leaves_no_conversation(tmp_path, monkeypatch, at):
+    async with serving(tmp_path) as site:
+        with failing(site.store.database, at, times=1000):  # the database goes away at any write
+            status, _ = await site.post("Hello", "c")
+            await until(lambda: not any(live.task and not live.task.done() for live in site.server.runs._live.values()))
+        _, listed = await site.get("/api/conversations")
+        assert [one["messages"] > 0 for one in listed["conversations"]] == [True] * (status == 200)
+        monkeypatch.setattr(orphans, "SILENT_SECONDS", 0)
+        await site.server.runs.adopt_orphans()
+        assert len(await site.store.list()) == (status == 200)
+        assert (await site.post("Hello", "c"))[0] == 200
+        assert [one.messages > 0 for one in await site.store.list()] == [True]
 
 
 async def test_a_message_that_waits_for_another_writer_can_be_stopped_and_sent_again(tmp_path):

@@ -40,8 +40,16 @@ STABLE_SECONDS = 5.0
 MIN_RESTART_DELAY, MAX_RESTART_DELAY = 0.2, 30.0
 #: Orders of the parent: serve, and look after the runs of a worker that has died.
 SERVE, ADOPT = "serve", "adopt"
-#: What a worker imports before it serves.
-SERVER = ("showandtell.server.app", "showandtell.server.process", "showandtell.server.observability.logs")
+#: What a worker imports before it serves; of another database or model it may miss some.
+SERVER = (
+    "showandtell.server.app",
+    "showandtell.server.process",
+    "showandtell.server.observability.logs",
+    "showandtell.inspector.send",
+    "sqlalchemy.dialects.sqlite.pysqlite",
+    "sqlalchemy.dialects.postgresql.psycopg",
+    "psycopg",
+)
 
 Ready = TypeVar("Ready")
 #: The function that a worker runs. It gets the socket, and a callback to report that it accepts requests.
@@ -123,7 +131,8 @@ def run_worker(target: Target[Ready], listener: socket.socket, reports: Connecti
     may_serve = threading.Event()
     threading.Thread(target=follow_orders, args=(orders, may_serve), daemon=True).start()
     for name in SERVER:
-        importlib.import_module(name)
+        with suppress(ImportError):  # an extra
+            importlib.import_module(name)
     may_serve.wait()
     try:
         target(listener, reports.send)
@@ -235,17 +244,14 @@ class Workers(Generic[Ready]):
         for slot in self.slots:
             if slot.worker is None and slot.restart_at <= now:
                 slot.worker = self._serving_process()
-        if (
-            self.spare is None
-            and self.spare_at <= now
-            and all(slot.worker is not None and slot.worker.ready_at for slot in self.slots)
-        ):
+        are_ready = all(slot.worker is not None and slot.worker.ready_at is not None for slot in self.slots)
+        if are_ready and self.spare is None and self.spare_at <= now:
             self.spare = WorkerProcess(self.target, self.listener)
 
     def _read_reports(self) -> None:
         for slot in self.slots:
-            if slot.worker is not None:
-                slot.worker.read_report()
+            if slot.worker is not None and slot.worker.ready_at is None and slot.worker.read_report() is not None:
+                log.info("worker %s has started", slot.worker.process.pid)
 
     def _replace_dead(self) -> None:
         """Tell the others that a worker is dead, and schedule its replacement."""
