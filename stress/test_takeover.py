@@ -23,6 +23,8 @@ from support.serving import chat_body
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(900)]
 KILLS = 10
+#: The writes of a first message before which the server is killed: its run, its question, its log, its answer.
+WRITES = range(1, 7)
 
 #: Kills the worker before the write of the database with this number, counted from the moment that the file is there.
 KILLING = """
@@ -194,7 +196,7 @@ async def conversations(program):
 async def test_a_first_message_that_was_not_acknowledged_leaves_nothing_wherever_the_server_dies(database, tmp_path):
     place = ("--database", new_database(database, tmp_path), "--tools", "killing:TOOLS")
     (tmp_path / "killing.py").write_text(KILLING)
-    for at in range(1, 7):
+    for at in WRITES:
         async with running(tmp_path, *place) as program:
             (tmp_path / "kill.at").write_text(str(at))
             with suppress(aiohttp.ClientError):
@@ -207,4 +209,4 @@ async def test_a_first_message_that_was_not_acknowledged_leaves_nothing_wherever
                 assert (answer.status, b'"finishReason":"stop"' in await answer.read()) == (200, True)
             assert [one["messages"] for one in await conversations(program)] == [2] * at
     async with Store(place[1], tmp_path / "blobs") as store:
-        assert len(await store.list()) == at
+        assert len(await store.list()) == len(WRITES)

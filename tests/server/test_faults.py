@@ -114,6 +114,17 @@ async def test_a_first_message_that_was_not_acknowledged_leaves_no_conversation(
         assert [one.messages > 0 for one in await site.store.list()] == [True]
 
 
+async def test_a_message_whose_first_copy_died_before_it_was_stored_is_answered(tmp_path):
+    async with serving(tmp_path) as site:
+        conversation = await site.store.create(alias="c")
+        names = ("run_1", conversation.id, "local", "m1", None, None, "inspector", "running")
+        dead = runs.RunRow(*names, 0, "worker@elsewhere/1/2", runs.RELEASED, 0, 0.0, None)
+        await runs.start(site.store.database, dead)
+        status, chunks = await site.post("Hello", "c", id="m1")
+        assert (status, kinds(chunks)[-1]) == (200, "finish")
+        assert [one.messages for one in await site.store.list()] == [2]
+
+
 async def test_a_message_that_waits_for_another_writer_can_be_stopped_and_sent_again(tmp_path):
     async with serving(tmp_path) as site:
         await site.post("Hello", id="m1")

@@ -68,7 +68,7 @@ class Runs:
         self._orphans = Orphans(store.database, self.worker, self._live, self._adopt, self._remote.notify)
         #: Set when another worker of this machine has died.
         self._death = asyncio.Event()
-        self._is_released = False
+        self._is_leaving = self._is_released = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._storing = asyncio.Lock()
 
@@ -139,11 +139,16 @@ class Runs:
         """Look for runs without a worker: regularly, and at once when another worker of this machine has died."""
         loop = asyncio.get_running_loop()
         with on_death(lambda: loop.call_soon_threadsafe(self._death.set)):
-            while True:
+            while not self._is_leaving:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._death.wait(), CHECK_SECONDS)
                 self._death.clear()
-                await self._attempt(self.adopt_orphans)
+                if not self._is_leaving:
+                    await self._attempt(self.adopt_orphans)
+
+    def leave(self) -> None:
+        """Take over no more runs, because this worker is stopping: all may be, and would pass the runs around."""
+        self._is_leaving = True
 
     async def start(
         self, conversation: StoredConversation, user: str, model: str, client_id: str | None, request: RunRequest
@@ -272,6 +277,7 @@ class Runs:
 
         As after a crash, no end of an unfinished run is stored.
         """
+        self.leave()
         self._is_released = True
         deadline = asyncio.get_running_loop().time() + RELEASE_SECONDS
         await wait_briefly({self._spawn(self._attempt(self.store_now))}, RELEASE_SECONDS / 2)

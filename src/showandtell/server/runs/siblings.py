@@ -6,7 +6,7 @@ Its runs can be taken over at once. A process without a parent of ours hears not
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 _listeners: set[Callable[[], object]] = set()
 
@@ -24,4 +24,5 @@ def on_death(listener: Callable[[], object]) -> Generator[None]:
 def report_death() -> None:
     """Tell the listeners that a worker has died."""
     for listener in tuple(_listeners):
-        listener()
+        with suppress(RuntimeError):  # its event loop has just been closed
+            listener()
