@@ -1,4 +1,4 @@
-"""Workers and machines that are lost in the middle of an answer: when readers are told, and when the answer goes on.
+"""Workers and machines that are lost in the middle of an answer: when readers get a notice, and when the answer continues.
 
 The figures are printed, and stand in docs/reliability.md.
 """
@@ -58,7 +58,7 @@ def used_ticks(pid):
 
 
 async def calm(program, count):
-    """Wait until so many processes are there, and none is starting."""
+    """Wait until `count` processes are there, and none is starting."""
     async with asyncio.timeout(120):
         before = None
         while before is None or len(before) < count or max(used_ticks(pid) - before[pid] for pid in before) > 15:
@@ -112,7 +112,7 @@ def starts(errors):
 
 
 async def test_a_killed_worker_is_replaced_and_its_answers_go_on(tmp_path):
-    database, told, went_on = ready_database("postgresql", tmp_path), [], []
+    database, notices, continued = ready_database("postgresql", tmp_path), [], []
     async with running(
         tmp_path, "--database", database, "--workers", "2", "--verbose", "--log-format", "json"
     ) as program:
@@ -122,14 +122,14 @@ async def test_a_killed_worker_is_replaced_and_its_answers_go_on(tmp_path):
             async with holding(program, tmp_path, f"c{number}") as (worker, _):
                 os.kill(worker, signal.SIGKILL)
                 await follow(program, f"c{number}", time.monotonic(), seen)
-            told.append(min(seen.get("lost", seen["start"]), seen["start"]))
-            went_on.append(seen["start"])
+            notices.append(min(seen.get("lost", seen["start"]), seen["start"]))
+            continued.append(seen["start"])
             assert "unknown outcome" in seen["text"]
             assert len([*tmp_path.glob(f"c{number}.[0-9]*")]) == 1
         await calm(program, 4)
         _, errors = await program.end()
-    say("\nkilled worker: readers are told, or have the stream, after", told)
-    say("the stream goes on after", went_on)
+    say("\nkilled worker: readers get a notice, or the stream, after", notices)
+    say("the stream continues after", continued)
     say("another worker accepts requests after", starts(errors))
     assert len(starts(errors)) == KILLS
 
@@ -141,7 +141,7 @@ async def freeze(program, number):
 
 
 async def test_the_answers_of_a_lost_machine_go_on_at_another(tmp_path):
-    database, told, went_on = ready_database("postgresql", tmp_path), [], []
+    database, notices, continued = ready_database("postgresql", tmp_path), [], []
     async with running(tmp_path, "--database", database) as other:
         for number in range(3):
             async with (
@@ -157,13 +157,13 @@ async def test_the_answers_of_a_lost_machine_go_on_at_another(tmp_path):
                     await reading
                 finally:
                     await freeze(lost, signal.SIGCONT)
-                told.append(seen["lost"])
-                went_on.append(seen["tool-output-error"])
+                notices.append(seen["lost"])
+                continued.append(seen["tool-output-error"])
                 assert "unknown outcome" in seen["text"]
                 assert len([*tmp_path.glob(f"c{number}.[0-9]*")]) == 1
                 (tmp_path / f"c{number}.go").touch()
-    say("\nlost machine: readers are told after", told)
-    say("the run goes on after", went_on)
+    say("\nlost machine: readers get a notice after", notices)
+    say("the run continues after", continued)
 
 
 async def test_a_worker_that_stands_still_for_some_seconds_keeps_its_run(tmp_path):

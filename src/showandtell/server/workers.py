@@ -64,7 +64,7 @@ class StartRefused(Struct, frozen=True):
 
 
 class WorkerProcess(Generic[Ready]):
-    """A process that imports the server, and serves once it is told to."""
+    """A process that imports the server, and serves once the parent orders it to."""
 
     def __init__(self, target: Target[Ready], listener: socket.socket) -> None:
         #: The pipe of the worker's reports, and the pipe of our orders, whose end tells it that this process is gone.

@@ -426,7 +426,7 @@ async def test_nothing_of_a_remote_run_is_kept_after_its_last_reader(place):
 
 
 @each_database
-async def test_readers_of_a_lost_run_are_told_and_get_the_stream_of_the_next_worker(place, monkeypatch):
+async def test_readers_of_a_lost_run_get_a_notice_and_the_stream_of_the_next_worker(place, monkeypatch):
     monkeypatch.setattr(running, "CHECK_SECONDS", 1000)
     async with workers(place) as (one, two):
         row, _ = await start(one)

@@ -317,7 +317,7 @@ class Runs:
     async def follow(self, row: RunRow, *, late: bool) -> AsyncIterator[bytes]:
         """Yield the stream of a run on any worker, from its start to its end.
 
-        Without a worker, readers are told so until one takes the run over, and get the stream then. Raises
+        Without a worker, readers get notices until one takes the run over, and the stream then. Raises
         `StreamInterrupted` if it breaks off.
         """
         if row.id not in self._live and self._orphans.is_lost(row):

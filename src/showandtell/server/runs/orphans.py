@@ -1,7 +1,7 @@
 """Find runs without a worker: it released them, its process is dead, or nothing was heard of it for a while.
 
 Silence is measured on this process's own monotonic clock, from the first check that found a heartbeat: the clocks of
-machines differ, and jump. If this process or the database stood still, it is measured anew.
+machines differ, and jump. If this process or the database stood still, the measurement starts again.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ log = logging.getLogger(__name__)
 
 #: Seconds between checks.
 CHECK_SECONDS = 1.0
-#: Seconds without a heartbeat until readers are told, and until the run is taken over. Its conversation's lease has
+#: Seconds without a heartbeat until readers get a notice, and until the run is taken over. Its conversation's lease has
 #: expired by then.
 LOST_SECONDS, SILENT_SECONDS = 3.0, 10.0
-#: Seconds between two checks after which silence is measured anew.
+#: Seconds between two checks after which the measurement starts again.
 MAX_GAP = 4.0
-#: Seconds until a reader that waits for a worker is told again.
+#: Seconds until a reader that waits for a worker gets another notice.
 NOTICE_SECONDS = 10.0
 #: Notices to the readers of a run without a worker. They are no part of its stream.
 WORKER_LOST, WORKER_FOUND = (serialize(WorkerData({"state": state})) for state in ("lost", "found"))
@@ -51,7 +51,7 @@ class Orphans:
         self._rows: dict[str, RunRow] = {}
         #: When a heartbeat was first seen.
         self._since: dict[tuple[str, str, float], float] = {}
-        #: The ids of runs whose readers were told that the worker is lost.
+        #: The ids of runs whose readers have the notice that the worker is lost.
         self._lost: set[str] = set()
         self._checked_at = float("-inf")
         self._checked = asyncio.Event()
