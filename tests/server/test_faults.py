@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from aiohttp import ClientPayloadError
 
 from showandtell.agent.tools import by_name
 from showandtell.errors import StorageFailed, StorageFull
 from showandtell.server.chat import replay_or_follow
+from showandtell.server.runs import orphans
 from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.conversations import runs
@@ -88,12 +90,39 @@ async def test_a_chat_that_a_concurrent_request_deletes_is_created_again(tmp_pat
         start, created = site.server.runs.start, await site.store.create(alias="c")
 
         async def drop_first(*arguments):
-            await runs.delete_unused_conversation(site.store.database, created.id)
+            if await runs.conversation_exists(site.store.database, created.id):
+                await site.store.delete(created.id)
             return await start(*arguments)
 
         monkeypatch.setattr(site.server.runs, "start", drop_first)
         status, chunks = await site.post("Hello", "c")
         assert (status, kinds(chunks)[-1]) == (200, "finish")
+
+
+@pytest.mark.parametrize("at", range(1, 6))
+async def test_a_first_message_that_was_not_acknowledged_leaves_no_conversation(tmp_path, monkeypatch, at):
+    async with serving(tmp_path) as site:
+        with failing(site.store.database, at, times=1000):  # the database goes away at any write
+            status, _ = await site.post("Hello", "c")
+            await until(lambda: not any(live.task and not live.task.done() for live in site.server.runs._live.values()))
+        _, listed = await site.get("/api/conversations")
+        assert [one["messages"] > 0 for one in listed["conversations"]] == [True] * (status == 200)
+        monkeypatch.setattr(orphans, "SILENT_SECONDS", 0)
+        await site.server.runs.adopt_orphans()
+        assert len(await site.store.list()) == (status == 200)
+        assert (await site.post("Hello", "c"))[0] == 200
+        assert [one.messages > 0 for one in await site.store.list()] == [True]
+
+
+async def test_a_message_whose_first_copy_died_before_it_was_stored_is_answered(tmp_path):
+    async with serving(tmp_path) as site:
+        conversation = await site.store.create(alias="c")
+        names = ("run_1", conversation.id, "local", "m1", None, None, "inspector", "running")
+        dead = runs.RunRow(*names, 0, "worker@elsewhere/1/2", runs.RELEASED, 0, 0.0, None)
+        await runs.start(site.store.database, dead)
+        status, chunks = await site.post("Hello", "c", id="m1")
+        assert (status, kinds(chunks)[-1]) == (200, "finish")
+        assert [one.messages for one in await site.store.list()] == [2]
 
 
 async def test_a_message_that_waits_for_another_writer_can_be_stopped_and_sent_again(tmp_path):
@@ -374,7 +403,8 @@ async def test_deleting_a_conversation_during_a_run_disconnects_its_readers(tmp_
             async with site.session.get("/api/chat/c/stream") as follower:
                 id = (await site.store.newest()).id  # noqa: A001 - it is one
                 assert (await site.session.delete(f"/api/conversations/{id}")).status == 204
-                await asyncio.wait_for(asyncio.gather(answer.read(), follower.read()), 60)
+                ends = await asyncio.gather(answer.read(), follower.read(), return_exceptions=True)
+                assert [type(end) for end in ends] == [ClientPayloadError] * 2
         await idle(site)
         assert (site.server.runs.readers, await site.store.list()) == (0, ())
 

@@ -1,12 +1,16 @@
 """The stock client of the npm package `ai`: after each exchange it has what a reload would give it."""
 
 import asyncio
+import os
+import signal
 from contextlib import asynccontextmanager
 
 import pytest
 
 from showandtell import tool
 from support.nodejs import npm_client
+from support.server_process import running
+from support.server_process import until as until_found
 from support.serving import serving
 
 pytestmark = pytest.mark.anyio
@@ -142,3 +146,53 @@ async def test_both_readers_see_that_a_run_was_stopped(tmp_path):
         *_, stopped = await check(site, await sending)
         assert (stopped["metadata"]["status"], stopped["metadata"]["reason"]) == ("incomplete", "cancelled")
         assert [part["state"] for part in stopped["parts"] if part["type"] == "tool-hold"] == ["output-error"]
+
+
+BEGUN = b'data: {"type":"start","messageId":"a"}\n\ndata: {"type":"text-start","id":"t"}\n\n'
+ERROR = b'data: {"type":"error","errorText":"stopping"}\n\n'
+LAST = b"0\r\n\r\n"
+
+
+@asynccontextmanager
+async def answering(body, end):
+    """The URL of a server that answers everything with this body, and ends it so."""
+
+    async def answer(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+        writer.write(head + b"%x\r\n%s\r\n" % (len(body), body) + end)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    ("body", "end", "status", "is_error"),
+    [(BEGUN, LAST, "ready", False), (BEGUN, b"", "error", True), (BEGUN + ERROR, LAST, "error", True)],
+    ids=["ended", "cut", "error"],
+)
+async def test_of_the_ways_to_end_a_stream_early_only_a_clean_end_looks_complete(body, end, status, is_error):
+    async with answering(body, end) as url, npm_client(url, "") as do:
+        await do("open", id="c", messages=[])
+        got = await do("send", text="Hello")
+        assert (got["status"], got["end"]["isError"], got["end"]["finishReason"]) == (status, is_error, None)
+
+
+async def test_a_stock_client_resumes_the_answer_of_a_worker_that_was_stopped(tmp_path):
+    async with running(tmp_path, "--workers", "2") as program:
+        async with program.session.get(program.address, allow_redirects=False) as answer:
+            cookie = "; ".join(f"{name}={one.value}" for name, one in answer.cookies.items())
+        async with npm_client(program.url, cookie) as do:
+            await do("open", id="c", messages=[])
+            sending = asyncio.create_task(do("send", text="/hold name=one"))
+            (held,) = await until_found(lambda: [*tmp_path.glob("one.[0-9]*")])
+            os.kill(int(held.suffix[1:]), signal.SIGTERM)
+            cut = await sending
+            (tmp_path / "one.go").touch()
+            assert (cut["status"], cut["end"]["isError"]) == ("error", True)
+            got = await do("resume")
+        assert (got["status"], got["error"], got["end"]["finishReason"]) == ("ready", None, "stop")
+        (words,) = [part["text"] for part in got["messages"][-1]["parts"] if part["type"] == "text"]
+        assert (len(got["messages"]), "unknown outcome" in words) == (2, True)

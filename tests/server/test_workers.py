@@ -28,7 +28,7 @@ STOPPED_WHILE_REPORTING = """
 import os, signal
 from multiprocessing import Pipe
 from showandtell.errors import UsageError
-from showandtell.server.workers import run_worker
+from showandtell.server.workers import SERVE, run_worker
 
 class Reports:
     def send(self, report):
@@ -38,8 +38,9 @@ class Reports:
 def fail(*_):
     raise UsageError("there is no such tool")
 
-lifeline, _stays_open = Pipe(duplex=False)
-run_worker(fail, None, Reports(), lifeline)
+orders, parent = Pipe(duplex=False)
+parent.send(SERVE)
+run_worker(fail, None, Reports(), orders)
 """
 
 

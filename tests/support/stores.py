@@ -55,7 +55,7 @@ class Time:
         await self._moved.wait()
 
     def terms(self):
-        return Terms(self, self.sleep)
+        return Terms(self, self.sleep, length=3 * self.beat)
 
 
 class Place:

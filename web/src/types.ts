@@ -31,6 +31,7 @@ export type Data = {
   step: Record<string, unknown>;
   progress: { tool_call_id: string; done: number | null; total: number | null; note: string | null };
   retry: { reason: string; seconds: number; files?: number[] };
+  worker: { state: "lost" | "found" };
 };
 
 export type Message = UIMessage<Metadata, Data>;

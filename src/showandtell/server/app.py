@@ -49,6 +49,8 @@ log = logging.getLogger(__name__)
 
 #: Seconds that a message waits for a CLI run in its conversation, before it gets 409.
 LOCK_TIMEOUT = 3.0
+#: Seconds after which the lease of a silent worker expires: before its runs are taken over.
+LEASE_SECONDS = 9.0
 #: Seconds between garbage collections.
 COLLECT_SECONDS = 3600.0
 #: Seconds between checks whether the disk is so full that space has to be reserved for deletions.
@@ -120,7 +122,8 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
     # More than Python's default: each wait for a file in a slow store occupies a thread.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_THREADS, "work"))
     keys = Keys(config.secret or load_secret(location.data or data_folder()), config.token)
-    async with location.store(Terms(config.clock, timeout=LOCK_TIMEOUT)) as store, Transport() as transport:
+    terms = Terms(config.clock, length=LEASE_SECONDS, timeout=LOCK_TIMEOUT)
+    async with location.store(terms) as store, Transport() as transport:
         agents = Agents(config, transport)
         try:
             agents.get(config.default_model)

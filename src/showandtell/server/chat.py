@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from fastapi import APIRouter, Request
 from msgspec import Struct
-from starlette.responses import Response, StreamingResponse
+from sqlalchemy import Connection
+from starlette.responses import Response
 
 from showandtell.core.messages.message import BranchPoint, Draft
 from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream.chunks import HEADERS
-from showandtell.errors import BadInput, Busy, NotFound, UnknownModel
+from showandtell.errors import BadInput, NotFound, UnknownModel
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.chat_request import ChatRequest, FileId, parse_chat_request
+from showandtell.server.event_stream import EventStream
 from showandtell.server.idempotency import Decision, decide, find_branch_point, possible_keys, starts_branch
 from showandtell.server.runs.execute import replay_run
-from showandtell.server.runs.live_run import RunRequest
+from showandtell.server.runs.live_run import RunDiscarded, RunRequest
 from showandtell.server.schemas import errors
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations import library, runs
-from showandtell.storage.conversations.access import ID, NO_TEXT, resolve
+from showandtell.storage.conversations.access import ID, NO_TEXT, AliasTaken, resolve
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.preferences import read_preferences
 from showandtell.storage.conversations.runs import RUNNING, RunRow
@@ -83,6 +85,13 @@ async def chat(request: Request, server: CurrentServer, user: CurrentUser) -> Re
     return await respond(server, user, chat_request, await choose_model(server, user, chat_request))
 
 
+class Place(Struct, frozen=True):
+    """A request's conversation; `create` stores a new one."""
+
+    conversation: StoredConversation
+    create: Callable[[Connection, float], None] | None = None
+
+
 class ModelChoice(Struct, frozen=True):
     """The model of a run, and the user's instructions for it."""
 
@@ -91,17 +100,17 @@ class ModelChoice(Struct, frozen=True):
 
 
 async def respond(server: Server, user: User, request: ChatRequest, choice: ModelChoice) -> Response:
-    """Respond in the request's conversation. A new one is created if needed, and deleted again if it stays empty."""
-    conversation, is_new = await find_or_create(server, user, request.chat_id)
+    """Respond in the request's conversation. A new one is stored with its first run, and deleted if that fails."""
+    place = await find_or_prepare(server, user, request.chat_id)
     try:
-        return await respond_in(server, user, request, conversation, choice)
-    except BaseException as error:
-        database = server.store.database
-        if is_new:
-            await runs.delete_unused_conversation(database, conversation.id)
-        elif isinstance(error, NotFound) and not await runs.conversation_exists(database, conversation.id):
-            return await respond(server, user, request, choice)  # a concurrent request created it and deleted it
-        raise
+        return await respond_in(server, user, request, place, choice)
+    except (AliasTaken, RunDiscarded):
+        pass  # a concurrent request created it, or nothing of an earlier copy of this request was stored
+    except NotFound:
+        if place.create is not None or await runs.conversation_exists(server.store.database, place.conversation.id):
+            raise
+        # a concurrent request created it and deleted it
+    return await respond(server, user, request, choice)
 
 
 async def choose_model(server: Server, user: User, request: ChatRequest) -> ModelChoice:
@@ -119,34 +128,30 @@ def is_conversation_id(chat_id: str) -> bool:
     return chat_id.startswith("conv_") and ID.fullmatch(chat_id) is not None
 
 
-async def find_or_create(server: Server, user: User, chat_id: str) -> tuple[StoredConversation, bool]:
-    """Open the conversation of a chat id, or create it. Returns it and whether it is new."""
+async def find_or_prepare(server: Server, user: User, chat_id: str) -> Place:
+    """Open the conversation of a chat id, or prepare a new one, of which nothing is stored yet."""
     database = server.store.database
     if is_conversation_id(chat_id):
-        return await server.store.open(chat_id, user.name, "writer"), False
+        return Place(await server.store.open(chat_id, user.name, "writer"))
     conversation_id = await library.find_alias(database, user.name, chat_id)
     if conversation_id is not None:
         try:
-            return await server.store.open(conversation_id, user.name, "writer"), False
+            return Place(await server.store.open(conversation_id, user.name, "writer"))
         except NotFound:
             if await runs.conversation_exists(database, conversation_id):
                 raise
-    try:
-        return await server.store.create(user.name, alias=chat_id), True
-    except Busy:  # a concurrent request created it
-        return await find_or_create(server, user, chat_id)
+    return Place(*server.store.prepare(user.name, alias=chat_id))
 
 
-async def respond_in(
-    server: Server, user: User, request: ChatRequest, conversation: StoredConversation, choice: ModelChoice
-) -> Response:
+async def respond_in(server: Server, user: User, request: ChatRequest, place: Place, choice: ModelChoice) -> Response:
     """Start the run of a request and stream it; for a repeated request, replay or follow its run."""
+    conversation = place.conversation
     repeat = await find_repeat(server, request, conversation)
     if repeat.run is not None:
         return await replay_or_follow(server, conversation, repeat.run)
     drafts = await make_drafts(server, user, request, conversation)
     branch_point = await read_branch_point(server, request, conversation)
-    run_request = RunRequest(drafts, branch_point, choice.instructions)
+    run_request = RunRequest(drafts, branch_point, choice.instructions, place.create)
     row, live = await server.runs.start(conversation, user.name, choice.model, repeat.key, run_request)
     if live is None:
         return await replay_or_follow(server, conversation, row)
@@ -213,16 +218,16 @@ async def replay_or_follow(server: Server, conversation: StoredConversation, row
     if row.state != RUNNING and row.message_id is not None:  # an approval continues a response in another run
         last = await runs.find_last_of(server.store.database, conversation.id, row.message_id) or row
     if last.state == RUNNING:
-        if live := server.runs.find(last):
-            await live.wait_started()
-        return stream_response(server.runs.follow(last, late=last is not row), conversation.id)
+        last = await server.runs.wait_accepted(last)
+    if last.state == RUNNING:
+        return stream_response(server.runs.follow(last, late=last.id != row.id), conversation.id)
     await conversation.refresh()  # the run may have ended after the conversation was read
     return Response(await replay_run(conversation, row, last), headers=stream_headers(conversation.id))
 
 
 def stream_response(chunks: AsyncIterator[bytes], conversation_id: str) -> Response:
     """Respond with a stream of events."""
-    return StreamingResponse(chunks, headers=stream_headers(conversation_id))
+    return EventStream(chunks, headers=stream_headers(conversation_id))
 
 
 def stream_headers(conversation_id: str) -> dict[str, str]:
@@ -254,7 +259,7 @@ async def follow(chat_id: str, server: CurrentServer, user: CurrentUser) -> Resp
     if row is None:
         return Response(status_code=204)
     if live := server.runs.find(row):
-        await live.started.wait()
+        await live.wait_begun()
         if not live.has_started:
             return Response(status_code=204)
     return stream_response(server.runs.follow(row, late=True), conversation_id)

@@ -53,6 +53,7 @@ class Worker(uvicorn.Server):
             listener.close()
         server: Server = self._app.state.server
         runs, loop = server.runs, asyncio.get_running_loop()
+        runs.leave()
         deadline = loop.time() + RUNS_GRACE
         while runs.live_count and loop.time() < deadline and not self.force_exit:  # noqa: ASYNC110 - no event
             await asyncio.sleep(POLL_SECONDS)

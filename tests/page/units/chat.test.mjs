@@ -9,6 +9,7 @@ const { dayOf, byDay } = await load("sidebar/days.ts");
 const { keepKeys, merge } = await load("chat/session/mergeMessages.ts");
 const { statusText } = await load("chat/statusText.ts");
 const { resumesAutomatically } = await load("chat/session/resuming.ts");
+const { applyPart, idle } = await load("chat/session/liveStatus.ts");
 
 const numbers = (text) => splitReferences(text).flatMap((piece) => (typeof piece === "string" ? [] : [piece.number]));
 const textOf = (piece) => (typeof piece === "string" ? piece : piece.words);
@@ -96,4 +97,12 @@ test("a file for the assistant is not shown with the answer", () => {
   const attachment = (audience) => ({ type: "data-attachment", id: audience, data: { id: audience, number: 1, audience } });
   const blocks = blocksOf([attachment("assistant"), attachment("both"), attachment("user")]);
   assert.deepEqual(blocks.flatMap((block) => block.files.map((shown) => shown.id)), ["both", "user"]);
+});
+
+test("an answer that lost its worker says so until another one has taken it over", () => {
+  const state = (name) => ({ type: "data-worker", data: { state: name } });
+  const lost = applyPart(idle, state("lost"));
+  assert.equal(lost.isWorkerLost, true);
+  assert.equal(applyPart(lost, { type: "data-progress", data: { tool_call_id: "a" } }).isWorkerLost, true);
+  assert.deepEqual(applyPart(lost, state("found")), idle);
 });

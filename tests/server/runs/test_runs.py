@@ -1,7 +1,7 @@
 """Runs: many readers, several workers, stops from any of them, takeovers, one run per conversation."""
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from time import process_time
 
 import pytest
@@ -10,11 +10,13 @@ from sqlalchemy import update
 
 from showandtell.errors import Busy, LeaseLost, MissingKey, StorageFailed
 from showandtell.server.runs import manager as running
+from showandtell.server.runs import orphans, takeover
 from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.runs.manager import Runs
-from showandtell.server.runs.stream_buffer import StreamBuffer
+from showandtell.server.runs.stream_buffer import StreamBuffer, StreamInterrupted
 from showandtell.storage.conversations import runs as rows
 from showandtell.storage.database.tables import messages
+from showandtell.storage.uncancelled import shielded
 from support.postgres import each_database
 from support.stores import Place, Time, post, user_draft
 
@@ -60,7 +62,12 @@ async def workers(place, count=2):
 
 
 async def read(stream):
-    return b"".join([chunk async for chunk in stream])
+    """All chunks up to the end of a stream, or until it breaks off."""
+    output = b""
+    with suppress(StreamInterrupted):
+        async for chunk in stream:
+            output += chunk
+    return output
 
 
 async def start(worker, client_id=None):
@@ -124,7 +131,8 @@ async def test_a_stopping_worker_releases_its_runs_to_another(place, monkeypatch
             reader = asyncio.create_task(read(two[1].follow(row, late=True)))
             await one[1].store_now()
         await two[1].adopt_orphans()
-        assert await asyncio.wait_for(reader, 60) in (b"", START)  # the stream breaks off before its end
+        output = (await asyncio.wait_for(reader, 60)).replace(orphans.WORKER_LOST, b"")
+        assert output in (b"", START)  # the stream breaks off before its end
         taken = await rows.find_running(two[0].database, row.conversation_id)
         assert (taken.worker, taken.tries) == (two[1].worker, 1)
         two[2].chunks.put_nowait(None)
@@ -249,13 +257,13 @@ async def test_a_clock_jump_takes_no_run_from_a_live_worker(tmp_path):
 
 
 @each_database
-async def test_a_worker_resumes_a_run_that_it_lost_track_of(place):
+async def test_a_worker_resumes_a_run_that_it_lost_track_of(place, monkeypatch):
+    monkeypatch.setattr(orphans, "SILENT_SECONDS", 0)
     async with workers(place, 1) as (one,):
         conversation = await one[0].create()
         await post(conversation, user_draft("hello"))
         await rows.start(one[0].database, row_of(conversation, worker=one[1].worker, beat=1.0))
-        for _ in range(4):
-            await one[1].adopt_orphans()
+        await one[1].adopt_orphans()
         taken = await rows.find(one[0].database, "run_1")
         assert (taken.tries, one[1].live_count) == (1, 1)
         one[2].chunks.put_nowait(None)
@@ -330,7 +338,7 @@ async def test_a_run_of_an_unreadable_conversation_is_given_up_and_servers_still
         async with Runs(store, ScriptedJob()) as runs:
             assert runs.live_count == 1
             await release_until_ended(store.database, runs, "run_1")
-        assert (await rows.find(store.database, "run_1")).reason == running.GIVEN_UP
+        assert (await rows.find(store.database, "run_1")).reason == takeover.GIVEN_UP
 
 
 async def release_until_ended(database, runs, run_id):
@@ -357,7 +365,7 @@ async def test_a_run_that_fails_right_after_a_takeover_is_stored_as_failed(place
 
 
 @each_database
-@pytest.mark.parametrize("known", [{"tries": running.MAX_TRIES}, {"stop": 1}])
+@pytest.mark.parametrize("known", [{"tries": takeover.MAX_TRIES}, {"stop": 1}])
 async def test_a_run_that_is_given_up_names_its_message(place, known):
     async with workers(place, 1) as (one,):
         conversation = await one[0].create()
@@ -415,3 +423,64 @@ async def test_nothing_of_a_remote_run_is_kept_after_its_last_reader(place):
         await asyncio.wait_for(reader, 60)
         await asyncio.sleep(0)
         assert (two[1]._notifications._events, list(two[1]._remote.buffers)) == ({}, [])
+
+
+@each_database
+async def test_readers_of_a_lost_run_get_a_notice_and_the_stream_of_the_next_worker(place, monkeypatch):
+    monkeypatch.setattr(running, "CHECK_SECONDS", 1000)
+    async with workers(place) as (one, two):
+        row, _ = await start(one)
+        await one[1].store_now()
+        reader = two[1].follow(row, late=True)
+        assert await anext(reader) == START
+        monkeypatch.setattr(orphans, "LOST_SECONDS", 0)
+        await two[1].adopt_orphans()
+        reconnected = two[1].follow(row, late=True)
+        assert [await anext(reader), await anext(reconnected)] == [orphans.WORKER_LOST] * 2
+        monkeypatch.setattr(orphans, "SILENT_SECONDS", 0)
+        await two[1].adopt_orphans()
+        two[2].chunks.put_nowait(None)
+        assert await read(reconnected) == orphans.WORKER_FOUND + START + b"data: [DONE]\n\n"
+        assert await read(reader) in {b"", orphans.WORKER_LOST}  # it broke off
+
+
+async def test_silence_counts_from_the_first_check_and_anew_after_a_pause(tmp_path):
+    async with Place("sqlite", tmp_path).store() as store:
+        row = row_of(await store.create(), worker="w@elsewhere/1/2", beat=1.0)
+        watch = orphans.Orphans(store.database, "mine", {}, None, None)
+        for second in range(10):
+            watch.observe([row], second)
+            assert (watch.is_lost(row), watch.is_orphan(row)) == (second >= 3, False)
+        watch.observe([row], 10)
+        assert watch.is_orphan(row)
+        watch.observe([row], 20)  # this worker, or the database, stood still: the other one may be alive
+        assert not watch.is_lost(row)
+        watch.observe([structs.replace(row, beat=2.0)], 31)
+        assert not watch.is_orphan(structs.replace(row, beat=2.0))
+
+
+@each_database
+async def test_a_worker_stops_in_time_when_the_database_hangs(place, monkeypatch):
+    monkeypatch.setattr(running, "GRACE", 0)
+    hung = asyncio.Event()
+
+    async def hang(_):
+        hung.set()
+        await shielded(asyncio.Event().wait())  # like a transaction in a thread, it can't be cancelled
+
+    async with workers(place, 1) as (one,):
+        row, _ = await start(one)
+        reader = asyncio.create_task(read(one[1].follow(row, late=False)))
+        monkeypatch.setattr(one[0].database, "write", hang)
+        async with asyncio.timeout(30):
+            await one[1].__aexit__(None, None, None)
+        assert (await reader, hung.is_set()) == (START, True)
+
+
+async def test_a_late_reader_of_a_remote_run_gets_its_opening(tmp_path):
+    async with workers(Place("sqlite", tmp_path)) as (one, two):
+        row, live = await start(one)
+        live.buffer.opening = b"data: start and more\n\n"
+        reader = asyncio.create_task(read(two[1].follow(row, late=True)))
+        one[2].chunks.put_nowait(None)
+        assert await asyncio.wait_for(reader, 60) == b"data: start and more\n\ndata: [DONE]\n\n"

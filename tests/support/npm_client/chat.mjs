@@ -1,4 +1,5 @@
-// The stock client of npm's `ai`, told what to do line by line: {do, ...}. Each is answered by {messages, status, error}.
+// The stock client of npm's `ai`, told what to do line by line: {do, ...}. Each is answered by
+// {messages, status, error, end, notices}: `end` is how the last stream ended, `notices` are the transient data parts since.
 // The first argument is the folder of node_modules that holds `ai`, the second the server's address, the third a cookie.
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -28,11 +29,15 @@ class Chat extends AbstractChat {
       state: Object.assign(new Kept(), { messages }),
       transport: new DefaultChatTransport({ api: `${url}/api/chat`, headers }),
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      onData: ({ type, data }) => void notices.push({ type, data }),
+      onFinish: ({ isAbort, isDisconnect, isError, finishReason = null }) => void (end = { isAbort, isDisconnect, isError, finishReason }),
     });
   }
 }
 
 let chat;
+let end = null;
+let notices = [];
 const deeds = {
   open: ({ id, messages }) => void (chat = new Chat(id, messages)),
   send: ({ text, message_id }) => chat.sendMessage({ text, messageId: message_id }),
@@ -46,7 +51,8 @@ const deeds = {
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
   const asked = JSON.parse(line);
+  notices = [];
   await deeds[asked.do](asked);
   const { messages, status, error } = chat;
-  process.stdout.write(`${JSON.stringify({ messages, status, error: error ? `${error}` : null })}\n`);
+  process.stdout.write(`${JSON.stringify({ messages, status, error: error ? `${error}` : null, end, notices })}\n`);
 }

@@ -36,6 +36,12 @@ export function Notices({ sessionView }: { sessionView: SessionView }) {
           </div>
         )
       )}
+      {!lost && live.isWorkerLost && (
+        <p className="notice notice-warn">
+          <Spinner />
+          <span>The server lost this answer’s worker: waiting for another. Nothing that was stored is lost.</span>
+        </p>
+      )}
       {!lost && live.retry && (
         <p className="notice">
           <Spinner />

@@ -54,7 +54,7 @@ class UiAccumulator:
                 self._parts.append({"type": "file", "mediaType": media_type, "url": url})
             case ui.AttachmentData() | ui.ReceiptData() | ui.StepData():
                 self._apply_data(chunk)
-            case ui.FinishStep() | ui.ProgressData() | ui.RetryData() | ui.Error() | ui.Abort():
+            case ui.FinishStep() | ui.ProgressData() | ui.RetryData() | ui.WorkerData() | ui.Error() | ui.Abort():
                 pass
             case _:
                 assert_never(chunk)

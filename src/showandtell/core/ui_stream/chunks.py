@@ -192,6 +192,13 @@ class RetryData(Struct, tag="data-retry"):
     transient: bool = True
 
 
+class WorkerData(Struct, tag="data-worker"):
+    """The server lost the worker of this answer and waits for another, or has found one."""
+
+    data: Record
+    transient: bool = True
+
+
 class Metadata(Struct, tag="message-metadata", rename="camel"):
     """Additional metadata of the message."""
 
@@ -243,6 +250,7 @@ Chunk: TypeAlias = (
     | StepData
     | ProgressData
     | RetryData
+    | WorkerData
     | Metadata
     | Error
     | Abort

@@ -21,6 +21,8 @@ HEAD_TIMEOUT: Final = 30.0
 READ_TIMEOUT: Final = 60.0
 #: Bytes of a response that the kernel holds unsent; with more, a client that doesn't read would occupy megabytes.
 MAX_UNSENT: Final = 128 * 1024
+#: The ASGI extension by which a response cuts its connection: `{"cut": function}`.
+CUT: Final = "showandtell.cut"
 
 
 class Connection(H11Protocol):
@@ -47,6 +49,12 @@ class Connection(H11Protocol):
         """Process received bytes; the timer keeps running until a request is complete."""
         super().data_received(data)
         self._update_timer()
+
+    def handle_events(self) -> None:
+        """Let responses cut their connection: a body that breaks off must not look complete."""
+        super().handle_events()
+        if self.scope is not None:  # pyright: ignore[reportUnnecessaryComparison] - before the first request
+            self.scope.setdefault("extensions", {})[CUT] = {"cut": self.transport.abort}
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timers."""

@@ -3,37 +3,55 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import Struct
+from sqlalchemy import Connection
 
 from showandtell.core.messages.message import BranchPoint, Draft
-from showandtell.errors import Busy
+from showandtell.errors import Busy, ShowAndTellError
 from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.conversations.runs import RunEnd, RunRow, RunUpdate
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 
 #: Seconds after which a run without new data updates its heartbeat in the database.
-HEARTBEAT_SECONDS = 5.0
+HEARTBEAT_SECONDS = 1.0
 
 
 class RunRequest(Struct, frozen=True):
     """The new messages of a run and where they branch off. A run that continues the conversation has neither.
 
-    `instructions` are the user's; None: read the settings when the run executes.
+    `instructions` are the user's; None: read the settings when the run executes. `create` stores a new conversation, in
+    the transaction that stores the run.
     """
 
     drafts: Sequence[Draft] = ()
     branch_point: BranchPoint | None = None
     instructions: str | None = None
+    create: Callable[[Connection, float], None] | None = None
 
 
 #: Errors for a message that was not stored: the client can send it again.
 STOPPED = "the run was stopped before the message was stored: send it again"
 NOT_ACCEPTED = "the server could not store the message: send it again"
+#: Seconds that a request waits for the run's message to be stored.
+START_SECONDS = 15.0
 #: The end of a run that sent no `Finish`.
 FAILED = RunEnd("error", "internal server error")
+
+
+class RunDiscarded(Exception):
+    """Nothing of a run was stored, so it was deleted."""
+
+
+class NotStoredYet(ShowAndTellError):
+    """The run's message was not stored in time. It may be stored later, but never twice."""
+
+    status = 503
+
+    def __init__(self) -> None:
+        super().__init__("the server has not stored the message yet: send it again")
 
 
 @dataclass(slots=True)
@@ -68,10 +86,17 @@ class LiveRun:
         return bool(len(self.buffer) or self.final_chunk)
 
     async def wait_started(self) -> None:
-        """Wait for the stream to start. Raises the run's error, or `Busy`, if it never does."""
-        await self.started.wait()
+        """Wait for the stream to start. Raises the run's error, or `Busy`, if it never does; `NotStoredYet`."""
+        await self.wait_begun()
         if not len(self.buffer):
             raise self.error or Busy(STOPPED if self.is_stopped else NOT_ACCEPTED)
+
+    async def wait_begun(self) -> None:
+        """Wait for the stream to start, or for the end of a run that has none. Raises `NotStoredYet`."""
+        try:
+            await asyncio.wait_for(self.started.wait(), START_SECONDS)
+        except TimeoutError:
+            raise NotStoredYet from None
 
     def next_update(self, now: float) -> RunUpdate | None:
         """The data to store next; None if there is nothing."""

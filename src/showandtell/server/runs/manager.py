@@ -9,25 +9,33 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Self
 
-from msgspec import structs
-
 from showandtell.core.messages.ids import new_id
-from showandtell.core.messages.message import starts_turn
-from showandtell.errors import NotFound, ShowAndTellError, StorageFailed
+from showandtell.errors import ShowAndTellError, StorageFailed
 from showandtell.server.answers import public_message
-from showandtell.server.runs.live_run import FAILED, LiveRun, RunRequest
+from showandtell.server.runs.live_run import (
+    FAILED,
+    START_SECONDS,
+    LiveRun,
+    NotStoredYet,
+    RunDiscarded,
+    RunRequest,
+)
 from showandtell.server.runs.notifications import Notifications
+from showandtell.server.runs.orphans import CHECK_SECONDS, Orphans
 from showandtell.server.runs.remote_runs import RemoteRuns
-from showandtell.server.runs.stream_buffer import StreamBuffer
+from showandtell.server.runs.siblings import on_death
+from showandtell.server.runs.stream_buffer import StreamBuffer, StreamInterrupted
+from showandtell.server.runs.takeover import take_over
 from showandtell.storage.conversations import runs
-from showandtell.storage.conversations.runs import RELEASED, RUNNING, RunEnd, RunRow, RunUpdate
+from showandtell.storage.conversations.runs import RUNNING, RunEnd, RunRow
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation
-from showandtell.storage.database.lease import is_dead, this_process
+from showandtell.storage.database.lease import this_process
+from showandtell.storage.uncancelled import shielded
 
 log = logging.getLogger(__name__)
 
@@ -35,19 +43,13 @@ log = logging.getLogger(__name__)
 STORE_SECONDS = 0.3
 #: Seconds between heartbeats on idle streams.
 HEARTBEAT_SECONDS = 15.0
-#: Seconds between searches for runs without a worker.
-ORPHAN_SECONDS = 5.0
-#: Seconds without a heartbeat after which a run is taken over. Its conversation's lease has ended by then.
-SILENT_SECONDS = 35.0
-#: A run is taken over only after more than this many checks without a heartbeat, because clocks may jump.
-MIN_SILENT_CHECKS = 2
-#: Maximum number of takeovers of a run.
-MAX_TRIES = 3
-GIVEN_UP = "the server stopped repeatedly during this run: try again"
 #: Seconds after which the log of an ended run is deleted.
 LOG_SECONDS = 300.0
 #: Seconds that a stopping worker waits for its runs to end.
 GRACE = 2.0
+#: Seconds that it then takes at most to release them, and to end its tasks. Without that, other workers take the runs
+#: over once they notice that this one is gone.
+RELEASE_SECONDS, CLOSE_SECONDS = 1.0, 0.5
 
 #: Executes a run, and writes its stream into the buffer.
 RunJob = Callable[[LiveRun], Awaitable[None]]
@@ -63,8 +65,10 @@ class Runs:
         self._live: dict[str, LiveRun] = {}
         self._remote = RemoteRuns(store.database, self._notifications)
         self._stopping: asyncio.Task[None] | None = None
-        #: Checks without a heartbeat, by run id and last heartbeat.
-        self._silent: dict[tuple[str, float], int] = {}
+        self._orphans = Orphans(store.database, self.worker, self._live, self._adopt, self._remote.notify)
+        #: Set when another worker of this machine has died.
+        self._death = asyncio.Event()
+        self._is_leaving = self._is_released = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._storing = asyncio.Lock()
 
@@ -77,25 +81,26 @@ class Runs:
             raise
         for seconds, job in (
             (STORE_SECONDS, self.store_now),
-            (ORPHAN_SECONDS, self.adopt_orphans),
             (HEARTBEAT_SECONDS, self.send_heartbeats),
             (LOG_SECONDS, self.delete_logs),
         ):
             self._spawn(self._repeat(seconds, job))
+        self._spawn(self._watch())
         return self
 
     async def __aexit__(self, *_: object) -> None:
         tasks = [live.task for live in self._live.values() if live.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=GRACE)
-        with contextlib.suppress(StorageFailed):
+        if not self._is_released:
             await self.release_all()
         await self._close()
 
     async def _close(self) -> None:
+        """End all tasks, but wait for those that hang in the database no longer than `CLOSE_SECONDS`."""
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, self._remote.close(), return_exceptions=True)
+        await wait_briefly({*self._tasks, *self._remote.close()}, CLOSE_SECONDS)
         await self._notifications.close()
 
     @property
@@ -120,41 +125,68 @@ class Runs:
     async def _repeat(self, seconds: float, job: Callable[[], Awaitable[None]]) -> None:
         while True:
             await asyncio.sleep(seconds)
-            try:
-                await job()
-            except ShowAndTellError as error:  # the database may be back next time
-                log.warning("can't update the server's runs: %s", error)
-            except Exception:  # keep repeating after any error
-                log.exception("can't update the server's runs")
+            await self._attempt(job)
+
+    async def _attempt(self, job: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await job()
+        except ShowAndTellError as error:  # the database may be back next time
+            log.warning("can't update the server's runs: %s", error)
+        except Exception:  # it is called again after any error
+            log.exception("can't update the server's runs")
+
+    async def _watch(self) -> None:
+        """Look for runs without a worker: regularly, and at once when another worker of this machine has died."""
+        loop = asyncio.get_running_loop()
+        with on_death(lambda: loop.call_soon_threadsafe(self._death.set)):
+            while not self._is_leaving:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._death.wait(), CHECK_SECONDS)
+                self._death.clear()
+                if not self._is_leaving:
+                    await self._attempt(self.adopt_orphans)
+
+    def leave(self) -> None:
+        """Take over no more runs, because this worker is stopping: all may be, and would pass the runs around."""
+        self._is_leaving = True
 
     async def start(
         self, conversation: StoredConversation, user: str, model: str, client_id: str | None, request: RunRequest
     ) -> tuple[RunRow, LiveRun | None]:
         """Start a run. If the client's message already started one, return that run's row and None.
 
-        Raises `Busy` while the conversation has another run.
+        Raises `Busy` while the conversation has another run, and the errors of `request.create`.
         """
-        now = self._store.terms.clock()
-        new_row = RunRow(
-            new_id("run"),
-            conversation.id,
-            user,
-            client_id,
-            None,
-            conversation.head,
-            model,
-            RUNNING,
-            0,
-            self.worker,
-            now,
-            0,
-            now,
-            None,
-        )
-        row, is_new = await runs.start(self._store.database, new_row)
-        if not is_new:
-            return row, None
-        return row, self._launch(LiveRun(row, StreamBuffer(), conversation, request, heartbeat=now))
+        now, head = self._store.terms.clock(), conversation.head
+        names = (new_id("run"), conversation.id, user, client_id, None, head, model)
+        new_row = RunRow(*names, RUNNING, 0, self.worker, now, 0, now, None)
+
+        async def store_and_launch() -> tuple[RunRow, LiveRun | None]:
+            row, is_new = await runs.start(self._store.database, new_row, request.create)
+            if not is_new:
+                return row, None
+            return row, self._launch(LiveRun(row, StreamBuffer(), conversation, request, heartbeat=now))
+
+        return await shielded(store_and_launch())  # a run that is stored is also executed
+
+    async def wait_accepted(self, row: RunRow) -> RunRow:
+        """Wait until the message of a run on any worker is stored, and return the run as it is then.
+
+        Raises `RunDiscarded` if nothing of it was stored, and what `LiveRun.wait_started` raises.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + START_SECONDS
+        while loop.time() < deadline:
+            if live := self._live.get(row.id):
+                await live.wait_started()
+                return live.row
+            current = await runs.find(self._store.database, row.id)
+            if current is None:
+                raise RunDiscarded
+            if current.message_id is not None or current.state != RUNNING:
+                return current
+            await asyncio.sleep(STORE_SECONDS)
+        raise NotStoredYet
 
     def _launch(self, live: LiveRun) -> LiveRun:
         self._live[live.row.id] = live
@@ -241,21 +273,35 @@ class Runs:
         live.started.set()
 
     async def release_all(self) -> None:
-        """Release every run to other workers. As after a crash, no end of an unfinished run is stored."""
-        with contextlib.suppress(StorageFailed):
-            await self.store_now()
+        """Release every run to other workers and cut all streams: readers reconnect. Takes `RELEASE_SECONDS` at most.
+
+        As after a crash, no end of an unfinished run is stored.
+        """
+        self.leave()
+        self._is_released = True
+        deadline = asyncio.get_running_loop().time() + RELEASE_SECONDS
+        await wait_briefly({self._spawn(self._attempt(self.store_now))}, RELEASE_SECONDS / 2)
         unfinished = list(self._live.values())
         for live in unfinished:
             live.is_abandoned = True  # before the first await: errors from here on don't end the run
+        leaving = [asyncio.ensure_future(live.conversation.abandon()) for live in unfinished]
+        await asyncio.sleep(0)  # each has begun: its run stores nothing more
         for live in unfinished:
-            await live.conversation.abandon()
             self._drop(live)
+        for buffer in self._remote.buffers:
+            buffer.interrupt()
+        releasing = self._spawn(self._attempt(lambda: self._release(leaving)))
+        await wait_briefly({releasing}, deadline - asyncio.get_running_loop().time())
+
+    async def _release(self, leaving: Sequence[asyncio.Future[None]]) -> None:
+        """Release the runs in the database, after the leases of their conversations."""
+        await asyncio.gather(*leaving, return_exceptions=True)
         await runs.release(self._store.database, self.worker)
 
     async def _discard(self, live: LiveRun) -> None:
         """Delete a run that stored nothing, so that its message can be sent again."""
         self._live.pop(live.row.id, None)
-        await runs.delete_run(self._store.database, live.row.id, self.worker)
+        await runs.delete_run(self._store.database, live.row)
 
     async def stop(self, row: RunRow) -> None:
         """Stop a run on whichever worker executes it."""
@@ -269,8 +315,22 @@ class Runs:
         return self._live.get(row.id)
 
     async def follow(self, row: RunRow, *, late: bool) -> AsyncIterator[bytes]:
-        """Yield the stream of a run on any worker, from its start to its end."""
+        """Yield the stream of a run on any worker, from its start to its end.
+
+        Without a worker, readers get notices until one takes the run over, and the stream then. Raises
+        `StreamInterrupted` if it breaks off.
+        """
+        if row.id not in self._live and self._orphans.is_lost(row):
+            async for notice in self._orphans.wait_for_worker(row):
+                yield notice
+            late = True
+            found = await runs.find(self._store.database, row.id)
+            if found is None:  # it had stored nothing
+                raise StreamInterrupted
+            row = found
         live = self._live.get(row.id)
+        if live is not None:
+            await live.wait_begun()
         chunks = live.buffer.follow(late=late) if live is not None else self._remote.follow(row, late=late)
         async with aclosing(chunks):
             async for chunk in chunks:
@@ -291,51 +351,19 @@ class Runs:
         await runs.delete_logs(self._store.database, self._store.terms.clock() - LOG_SECONDS)
 
     async def adopt_orphans(self) -> None:
-        """Take over runs whose worker is dead or has released them."""
-        now = self._store.terms.clock()
-        elsewhere = [row for row in await runs.list_running(self._store.database) if row.id not in self._live]
-        silent = [row for row in elsewhere if abs(now - row.beat) > SILENT_SECONDS]
-        # A clock may jump: a run must stay silent for several checks.
-        self._silent = {(row.id, row.beat): self._silent.get((row.id, row.beat), 0) + 1 for row in silent}
-        for row in elsewhere:
-            is_abandoned = row.beat == RELEASED or is_dead(row.worker.partition("@")[2])
-            silent_checks = self._silent.get((row.id, row.beat), 0)
-            if (is_abandoned and row.worker != self.worker) or silent_checks > MIN_SILENT_CHECKS:
-                try:
-                    await self._take_over(row, now)
-                except StorageFailed as error:  # tried again later, up to MAX_TRIES
-                    log.warning("can't take over run %s: %s", row.id, error)
+        """Take over runs whose worker is dead, silent or has released them, and tell the readers of these runs."""
+        await self._orphans.check()
 
-    async def _take_over(self, row: RunRow, now: float) -> None:
-        if not await runs.take_over(self._store.database, row, self.worker, now):
-            return
-        row = structs.replace(row, worker=self.worker, beat=now, tries=row.tries + 1)
-        try:
-            conversation = await self._store.open(row.conversation_id, row.user_id, "writer")
-        except NotFound:  # deleted, or no longer shared
-            await self._end_unreadable(row, RunEnd("incomplete", "cancelled"), now)
-        except StorageFailed:
-            if row.tries <= MAX_TRIES:
-                raise
-            await self._end_unreadable(row, RunEnd("error", GIVEN_UP), now)
-        else:
-            await self._resume(row, conversation, now)
-
-    async def _resume(self, row: RunRow, conversation: StoredConversation, now: float) -> None:
-        # The worker may have died before it stored which message the run answers.
-        question = next((message.id for message in reversed(conversation.messages) if starts_turn(message)), None)
-        row = structs.replace(row, message_id=row.message_id or question)
-        live = LiveRun(row, StreamBuffer(), conversation, RunRequest(), heartbeat=now)
-        if conversation.head == row.before:  # nothing was stored, and the client got no stream
-            await self._discard(live)
-        elif row.tries > MAX_TRIES or row.stop:
-            live.is_done = True
-            live.end = RunEnd("incomplete", "cancelled") if row.stop else RunEnd("error", GIVEN_UP)
+    async def _adopt(self, row: RunRow) -> None:
+        live = await take_over(self._store, self.worker, row)
+        if live is not None and live.is_done:
             self._live[row.id] = live
             await self.store_now()
-        else:
+        elif live is not None:
             self._launch(live)
 
-    async def _end_unreadable(self, row: RunRow, end: RunEnd, now: float) -> None:
-        """Store the end of a run whose conversation can't be read."""
-        await runs.write_log(self._store.database, self.worker, [RunUpdate(row.id, (), end, row.message_id)], now)
+
+async def wait_briefly(tasks: set[asyncio.Task[None]], seconds: float) -> None:
+    """Wait for tasks, but no longer than `seconds`, even if they can't be cancelled."""
+    if tasks:
+        await asyncio.wait(tasks, timeout=max(0.0, seconds))

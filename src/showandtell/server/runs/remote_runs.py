@@ -30,11 +30,17 @@ class RemoteRuns:
         """The buffers that have readers."""
         return tuple(self._buffers.values())
 
-    async def close(self) -> None:
-        """Stop copying."""
+    def close(self) -> set[asyncio.Task[None]]:
+        """Stop copying. Returns the tasks that are ending."""
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        return set(self._tasks)
+
+    def notify(self, row: RunRow, notice: bytes) -> None:
+        """Send a chunk that isn't part of the stream to the readers of a run."""
+        buffer = self._buffers.get((row.id, row.tries))
+        if buffer is not None:
+            buffer.notify(notice)
 
     async def follow(self, row: RunRow, *, late: bool) -> AsyncGenerator[bytes]:
         """Yield a run's stream from its start to its end, or until another worker takes it over."""

@@ -11,6 +11,10 @@ HEARTBEAT = b":\n\n"
 MAX_WRITE = 256 * 1024
 
 
+class StreamInterrupted(Exception):
+    """The stream broke off before its end. Readers that reconnect get it from its start."""
+
+
 class StreamBuffer:
     """The chunks of a stream, in order.
 
@@ -24,7 +28,7 @@ class StreamBuffer:
         self.is_interrupted = False
         self.readers = 0
         self._chunks: list[bytes] = []
-        self._heartbeats = 0
+        self._notices, self._notice = 0, HEARTBEAT
         self._changed = asyncio.Event()
 
     def __len__(self) -> int:
@@ -51,7 +55,11 @@ class StreamBuffer:
 
     def heartbeat(self) -> None:
         """Send a heartbeat to readers that have caught up."""
-        self._heartbeats += 1
+        self.notify(HEARTBEAT)
+
+    def notify(self, notice: bytes) -> None:
+        """Send a chunk that isn't part of the stream to readers that have caught up."""
+        self._notices, self._notice = self._notices + 1, notice
         self._wake()
 
     def _wake(self) -> None:
@@ -59,27 +67,31 @@ class StreamBuffer:
         changed.set()
 
     async def follow(self, *, late: bool = False) -> AsyncGenerator[bytes]:
-        """Yield the stream from start to end, with available chunks joined. `late`: begin with `opening`."""
+        """Yield the stream from start to end, with available chunks joined. `late`: begin with `opening`.
+
+        Raises `StreamInterrupted` if it breaks off before its end.
+        """
         position = 0
         self.readers += 1
         try:
-            if late and self.opening is not None:
-                yield self.opening
-                position = 1  # the opening includes the start
-            heartbeats = self._heartbeats
+            notices = self._notices
             while not self.is_interrupted:
                 changed = self._changed
-                if position < len(self._chunks):
+                if late and not position and self._chunks and self.opening is not None:
+                    position = 1  # the opening includes the start
+                    yield self.opening
+                elif position < len(self._chunks):
                     position, data = self._read(position)
                     yield data
                 elif self.is_finished:
                     return
                 else:
-                    if heartbeats != self._heartbeats:
-                        yield HEARTBEAT
-                    heartbeats = self._heartbeats
+                    if notices != self._notices:
+                        yield self._notice
+                    notices = self._notices
                     if changed is self._changed:
                         await changed.wait()
+            raise StreamInterrupted
         finally:
             self.readers -= 1
 

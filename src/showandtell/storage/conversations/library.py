@@ -8,7 +8,19 @@ from __future__ import annotations
 import re
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, Text, bindparam, case, exists, func, literal_column, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Text,
+    bindparam,
+    case,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from showandtell.errors import BadInput
 from showandtell.storage.conversations.access import (
@@ -36,7 +48,9 @@ BATCH, MAX_SEARCHED = 200, 5_000
 RUNNING: ColumnElement[bool] = exists().where(
     runs.c.conversation_id == conversations.c.id, runs.c.state == literal_column("'running'")
 )
-SELECT_FIRST, SELECT_FURTHER = SELECT_NEWEST.add_columns(RUNNING), SELECT_OLDER.add_columns(RUNNING)
+#: Hides conversations whose first message isn't stored yet: nothing has been acknowledged.
+IS_USED = or_(conversations.c.title != "", exists().where(messages.c.conversation_id == conversations.c.id))
+SELECT_FIRST, SELECT_FURTHER = (query.add_columns(RUNNING).where(IS_USED) for query in (SELECT_NEWEST, SELECT_OLDER))
 
 
 class Listed(Summary, frozen=True):

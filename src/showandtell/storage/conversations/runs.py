@@ -5,14 +5,14 @@ The stored messages are authoritative; the log is a cache of what was streamed t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, structs
-from sqlalchemy import Connection, Text, bindparam, delete, exists, insert, or_, select, text, update
+from sqlalchemy import Connection, Text, bindparam, delete, exists, insert, literal_column, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from showandtell.errors import Busy
-from showandtell.storage.conversations.access import not_found
+from showandtell.storage.conversations.access import AliasTaken, not_found
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.lease import BUSY
 from showandtell.storage.database.tables import conversations, messages, run_log, upsert
@@ -81,7 +81,8 @@ SELECT_OF_CONVERSATION = (
     .where(r.c.conversation_id == bindparam("conversation"), or_(r.c.message_id.is_not(None), r.c.state == RUNNING))
     .order_by(r.c.created, r.c.id)
 )
-SELECT_ALL_RUNNING = select(r).where(r.c.state == RUNNING).order_by(r.c.created)
+#: With a literal, so that it can use the index of running runs: every worker asks this every second.
+SELECT_ALL_RUNNING = select(r).where(r.c.state == literal_column(f"'{RUNNING}'")).order_by(r.c.created)
 #: Checks `tries` in the same statement, because a takeover restarts the log.
 SELECT_LOG = (
     select(run_log.c.seq, run_log.c.data)
@@ -110,8 +111,10 @@ DELETE_LOGS = delete(run_log).where(
     exists().where(r.c.id == run_log.c.run_id, r.c.state == ENDED, r.c.ended < bindparam("before"))
 )
 SELECT_CONVERSATION = select(conversations.c.id).where(conversations.c.id == bindparam("conversation"))
+#: Without messages and runs. One that was created at another time than its first run was created by somebody else.
 DELETE_UNUSED_CONVERSATION = delete(conversations).where(
     conversations.c.id == bindparam("conversation"),
+    conversations.c.created == bindparam("created"),
     ~exists().where(messages.c.conversation_id == conversations.c.id),
     ~exists().where(r.c.conversation_id == conversations.c.id),
 )
@@ -120,13 +123,18 @@ SELECT_NOTIFY = text("SELECT pg_notify(:channel, news) FROM unnest(CAST(:news AS
 STOP_PREFIX = "stop "
 
 
-async def start(database: Database, row: RunRow) -> tuple[RunRow, bool]:
+async def start(
+    database: Database, row: RunRow, create: Callable[[Connection, float], None] | None = None
+) -> tuple[RunRow, bool]:
     """Store a new run. A repeated client id returns the run that it started, and False.
 
-    Raises `Busy` while another run is in progress in the conversation, and `NotFound` if the conversation was deleted.
+    `create` stores a new conversation in the same transaction, at the run's time. Raises its errors, `Busy` while
+    another run is in progress in the conversation, and `NotFound` if the conversation was deleted.
     """
 
     def transaction(connection: Connection) -> None:
+        if create is not None:
+            create(connection, row.created)
         try:
             connection.execute(insert(r), structs.asdict(row))
         except IntegrityError:
@@ -134,6 +142,8 @@ async def start(database: Database, row: RunRow) -> tuple[RunRow, bool]:
 
     try:
         await database.write(transaction)
+    except AliasTaken:
+        raise
     except Busy:
         same = row.client_id and await find_of_client(database, row.conversation_id, row.client_id)
         if same:
@@ -256,23 +266,18 @@ async def release(database: Database, worker: str) -> None:
     await database.write(lambda connection: connection.execute(UPDATE_RELEASED, {"mine": worker}))
 
 
-async def delete_run(database: Database, run_id: str, worker: str) -> None:
-    """Delete a run that stored nothing, so that its message can be sent again."""
+async def delete_run(database: Database, row: RunRow) -> None:
+    """Delete a worker's run that stored nothing, so that its message can be sent again.
 
-    def transaction(connection: Connection) -> None:
-        connection.execute(DELETE_RUN, {"run": run_id, "mine": worker})
-        _notify(connection, [run_id])
-
-    await database.write(transaction)
-
-
-async def delete_unused_conversation(database: Database, conversation_id: str) -> None:
-    """Delete a conversation without messages and runs."""
-    parameters = {"conversation": conversation_id}
+    Its conversation is deleted, too, if it was created for this run and nothing else is in it.
+    """
+    parameters = {"conversation": row.conversation_id, "created": row.created}
 
     def transaction(connection: Connection) -> None:
         connection.execute(SELECT_CONVERSATION.with_for_update(), parameters)  # waits for a run that is just starting
-        connection.execute(DELETE_UNUSED_CONVERSATION, parameters)
+        if connection.execute(DELETE_RUN, {"run": row.id, "mine": row.worker}).rowcount:
+            connection.execute(DELETE_UNUSED_CONVERSATION, parameters)
+        _notify(connection, [row.id])
 
     await database.write(transaction)
 

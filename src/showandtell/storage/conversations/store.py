@@ -17,10 +17,18 @@ from showandtell.core.messages.attachments import ProbedFile
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
-from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
+from showandtell.errors import BadInput, NotFound, StorageFailed
 from showandtell.storage.blobs.base import BlobStore
 from showandtell.storage.blobs.open import open_store
-from showandtell.storage.conversations.access import Right, check_id, check_user, not_found, resolve, select_by_id
+from showandtell.storage.conversations.access import (
+    AliasTaken,
+    Right,
+    check_id,
+    check_user,
+    not_found,
+    resolve,
+    select_by_id,
+)
 from showandtell.storage.conversations.load import State, empty, load
 from showandtell.storage.conversations.stored_conversation import StoredConversation, shorten
 from showandtell.storage.conversations.uploads import Uploads
@@ -164,19 +172,31 @@ class Store:
 
         `alias` is the client's own id for it. Raises `Busy` if another conversation has that alias.
         """
-        now, conversation_id = self.terms.clock(), new_id("conv")
+        conversation, insert_it = self.prepare(owner, title, alias)
+        now = self.terms.clock()
+        await self.database.write(lambda connection: insert_it(connection, now))
+        return conversation
+
+    def prepare(
+        self, owner: str = "local", title: str = "", alias: str | None = None
+    ) -> tuple[StoredConversation, Callable[[Connection, float], None]]:
+        """Like `create`, but stores nothing. Returns the conversation, and the function that stores it.
+
+        That function takes the connection of a transaction, and the time in epoch seconds. Use the conversation after
+        the commit.
+        """
+        conversation_id = new_id("conv")
         row = {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0}
 
-        def transaction(connection: Connection) -> None:
+        def insert_it(connection: Connection, now: float) -> None:
             connection.execute(insert(conversations), {**row, "id": conversation_id, "created": now, "changed": now})
             if alias is not None:
                 statement = upsert(connection, aliases).on_conflict_do_nothing().returning(aliases.c.alias)
                 alias_row = {"owner": owner, "alias": alias, "conversation_id": conversation_id}
                 if connection.execute(statement, alias_row).first() is None:
-                    raise Busy(f"another conversation has the alias {alias[:40]!r}: open that one")
+                    raise AliasTaken(f"another conversation has the alias {alias[:40]!r}: open that one")
 
-        await self.database.write(transaction)
-        return self._opened(empty(conversation_id, owner), owner, "owner")
+        return self._opened(empty(conversation_id, owner), owner, "owner"), insert_it
 
     async def open(self, id: str, user: str = "local", right: Right | None = None) -> StoredConversation:  # noqa: A002 - it is one
         """Open a conversation with the given right, by default the highest that the user has.
