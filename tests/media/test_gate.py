@@ -399,7 +399,9 @@ def test_a_slow_file_leaves_a_child_for_the_others(tmp_path):
 
 def test_a_request_without_a_free_child_is_rejected_by_name(tmp_path, monkeypatch):
     monkeypatch.setattr(gate, "MEDIA", WorkerPool((sys.executable, "-c", "input()"), 0, timeout=0.01))
-    with pytest.raises(DecoderBusy, match=r"late\.png was not read \(waited 0\.01 s behind other files\): try again") as late:
+    with pytest.raises(
+        DecoderBusy, match=r"late\.png was not read \(waited 0\.01 s behind other files\): try again"
+    ) as late:
         probe(tmp_path, fixtures.png(), "late.png")
     assert late.value.passing
 

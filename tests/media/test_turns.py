@@ -62,10 +62,10 @@ async def test_an_owner_has_one_place_while_others_wait(monkeypatch):
 
 async def test_who_waits_too_long_is_told_what_to_do_and_gets_no_place():
     places = Turns("files", 1)
-    with places.taken("ann", 5):
-        with pytest.raises(TooBusy, match=r"waited 0\.01 s behind other files: try again later, with fewer at once"):
-            async with places.awaited("bob", 0.01):
-                raise AssertionError
+    late = pytest.raises(TooBusy, match=r"waited 0\.01 s behind other files: try again later, with fewer at once")
+    with places.taken("ann", 5), late:
+        async with places.awaited("bob", 0.01):
+            raise AssertionError
     with places.taken("eve", 5), pytest.raises(TooBusy), places.taken("bob", 0.01):
         raise AssertionError
 

@@ -212,7 +212,13 @@ def ask_child(task: Task, path: Path, media_type: str, name: str, **more: str) -
     """Run a task for a file in a child."""
     request = {"task": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
     pool, seconds = choose_pool(task, more.get("conversion", ""))
-    return ask(THUMBNAILS if caller.get().in_lane else pool, seconds, request, name, "it may be damaged or hostile; save it anew, or smaller")
+    return ask(
+        THUMBNAILS if caller.get().in_lane else pool,
+        seconds,
+        request,
+        name,
+        "it may be damaged or hostile; save it anew, or smaller",
+    )
 
 
 def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
@@ -231,8 +237,8 @@ def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
 def ask(pool: WorkerPool, seconds: float, request: Mapping[str, object], name: str, advice: str) -> Any:
     """The child's result. If it reports a problem, dies or is too late, raises `BadFile` with this name.
 
-    `advice` is used if the child gives none itself. Raises `DecoderBusy` if no child is free in time, or if the caller has
-    used its budget.
+    `advice` is used if the child gives none itself. Raises `DecoderBusy` if no child is free in time, or if
+    the caller has used its budget.
     """
     try:
         response = pool.ask(request, seconds, caller.get().owner)

@@ -38,7 +38,7 @@ class Caller(Struct, frozen=True):
     in_lane: bool = False
 
 
-#: Set where a request or a run enters the server. Tasks and `asyncio.to_thread` copy it; other threads must be given it.
+#: Set where a request or a run enters the server. Tasks and `asyncio.to_thread` copy it, other threads need it passed.
 caller: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039 - it is frozen
 
 
@@ -74,37 +74,37 @@ class Turns:
             raise TooBusy(text, retry_after=10)
 
     @contextmanager
-    def taken(self, owner: str, timeout: float) -> Generator[None]:
-        """Hold a place in a thread. Raises `TooBusy` if none is free for the owner within `timeout` seconds."""
+    def taken(self, owner: str, seconds: float) -> Generator[None]:
+        """Hold a place in a thread. Raises `TooBusy` if none is free for the owner within these seconds."""
         turn = self._ask(owner)
-        wait([turn], timeout)
+        wait([turn], seconds)
         if self._withdraw(owner, turn):
-            raise self._late(timeout)
+            raise self._late(seconds)
         try:
             yield
         finally:
             self._give_back(owner)
 
     @asynccontextmanager
-    async def awaited(self, owner: str, timeout: float = math.inf) -> AsyncGenerator[None]:
-        """Hold a place in a task. Raises `TooBusy` if none is free for the owner within `timeout` seconds."""
+    async def awaited(self, owner: str, seconds: float = math.inf) -> AsyncGenerator[None]:
+        """Hold a place in a task. Raises `TooBusy` if none is free for the owner within these seconds."""
         turn = self._ask(owner)
         try:
-            async with asyncio.timeout(None if math.isinf(timeout) else timeout):
+            async with asyncio.timeout(None if math.isinf(seconds) else seconds):
                 await asyncio.wrap_future(turn)
         except BaseException as error:
             if not self._withdraw(owner, turn):
                 self._give_back(owner)
             if isinstance(error, TimeoutError):
-                raise self._late(timeout) from None
+                raise self._late(seconds) from None
             raise
         try:
             yield
         finally:
             self._give_back(owner)
 
-    def _late(self, timeout: float) -> TooBusy:
-        text = f"waited {timeout:g} s behind other {self.what}: try again later, with fewer at once"
+    def _late(self, seconds: float) -> TooBusy:
+        text = f"waited {seconds:g} s behind other {self.what}: try again later, with fewer at once"
         return TooBusy(text, retry_after=10)
 
     def _ask(self, owner: str) -> Future[None]:

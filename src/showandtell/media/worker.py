@@ -71,7 +71,7 @@ class MediaWorker:
 
 
 class WorkerPool:
-    """At most `size` workers of one command, which owners take in turn. Starts another one if all running ones are busy.
+    """At most `size` workers of one command, which owners take in turn. Another one is started if all are busy.
 
     A process that had nothing to do for `idle` seconds is ended. `nice` lowers the priority of the processes.
     `budget` counts the seconds that they work for an owner.

@@ -14,10 +14,12 @@ from showandtell.core.messages.ids import new_id
 from showandtell.errors import (
     BadInput,
     Busy,
+    DecoderBusy,
     NotFound,
     ShowAndTellError,
     StorageFailed,
     StorageFull,
+    TooBusy,
     UnsupportedFile,
 )
 from showandtell.server.auth.authenticate import Unauthorised
@@ -58,10 +60,16 @@ def public_message(error: Exception) -> str:
     return (STORAGE_FULL if isinstance(error, StorageFull) else STORAGE_FAILED).format(id=error_id)
 
 
+def retry_header(error: Exception) -> dict[str, str] | None:
+    """The header of an error that names the seconds to wait."""
+    is_busy = isinstance(error, TooBusy | DecoderBusy)
+    return {"retry-after": str(error.retry_after)} if is_busy else None
+
+
 async def known_error_response(_: Request, error: Exception) -> Response:
     """Respond to an error of this library: its own text says what to do."""
     message = public_message(error)
-    headers = {"www-authenticate": error.challenge} if isinstance(error, Unauthorised) else None
+    headers = {"www-authenticate": error.challenge} if isinstance(error, Unauthorised) else retry_header(error)
     return Problem(status_of(error), type(error).__name__, message, headers)
 
 

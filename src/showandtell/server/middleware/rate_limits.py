@@ -39,11 +39,13 @@ class Rate(Struct, frozen=True):
 
 
 #: chat: POST /api/chat. uploads: incoming files. login: every attempt to sign in. reads: all other routes.
+#: decoder: not requests, but seconds that child processes decode and convert files.
 RATES: Final[Mapping[str, Rate]] = {
     "chat": Rate(60, 60),
     "uploads": Rate(300, 60),
     "reads": Rate(3000, 60),
     "login": Rate(20, 60),
+    "decoder": Rate(1800, 3600),
 }
 
 
@@ -54,7 +56,8 @@ def read_rates(text: str) -> dict[str, Rate]:
         match = RATE.fullmatch(item)
         if match is None or match[1] not in RATES:
             raise BadInput(
-                f"{VARIABLE}: invalid rate {item!r:.60}: write chat, uploads, reads or login, as in chat=NUMBER/minute"
+                f"{VARIABLE}: invalid rate {item!r:.60}: write "
+                "chat, uploads, reads, login or decoder, as in chat=NUMBER/minute"
             )
         rates[match[1]] = Rate(int(match[2]), UNITS[match[3]])
     return rates

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from typing import Self
@@ -18,6 +19,7 @@ from msgspec import structs
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.message import starts_turn
 from showandtell.errors import NotFound, ShowAndTellError, StorageFailed
+from showandtell.media.turns import Turns
 from showandtell.server.answers import public_message
 from showandtell.server.runs.live_run import FAILED, LiveRun, RunRequest
 from showandtell.server.runs.notifications import Notifications
@@ -46,6 +48,10 @@ MAX_TRIES = 3
 GIVEN_UP = "the server stopped repeatedly during this run: try again"
 #: Seconds after which the log of an ended run is deleted.
 LOG_SECONDS = 300.0
+#: Runs that a user may have at once in a worker while others have some, too; more wait.
+MAX_RUNS = 8
+#: Seconds that a new run waits for its turn.
+TURN_SECONDS = 30.0
 #: Seconds that a stopping worker waits for its runs to end.
 GRACE = 2.0
 
@@ -67,6 +73,7 @@ class Runs:
         self._silent: dict[tuple[str, float], int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._storing = asyncio.Lock()
+        self._turns = Turns("runs", each=MAX_RUNS)
 
     async def __aenter__(self) -> Self:
         try:
@@ -132,8 +139,9 @@ class Runs:
     ) -> tuple[RunRow, LiveRun | None]:
         """Start a run. If the client's message already started one, return that run's row and None.
 
-        Raises `Busy` while the conversation has another run.
+        Raises `Busy` while the conversation has another run, `TooBusy` if too many runs of the user are waiting.
         """
+        self._turns.check(user)
         now = self._store.terms.clock()
         new_row = RunRow(
             new_id("run"),
@@ -163,7 +171,9 @@ class Runs:
 
     async def _execute(self, live: LiveRun) -> None:
         try:
-            await self._job(live)
+            # A run that was taken over waits for as long as it takes: its message is stored already.
+            async with self._turns.awaited(live.row.user_id, math.inf if live.row.tries else TURN_SECONDS):
+                await self._job(live)
         except asyncio.CancelledError:
             pass  # stopped: the stream says so
         except ShowAndTellError as error:
