@@ -12,7 +12,7 @@ ShowAndTellError
 │       └── DecoderBusy     the decoders are busy, or the user has used them for too long; try again later
 ├── UnsupportedFile         the model can't be shown these files; nothing was sent
 ├── Busy                    another run is active in this conversation
-├── TooBusy                 the user has too much going on at once; try again later
+├── TooBusy                 the user has too much in progress at once; try again later
 ├── StorageFailed           the database or blob store failed; the operation in progress was not stored
 │   ├── StorageFull         no space left
 │   └── LeaseLost           another process has taken over this conversation

@@ -379,7 +379,7 @@ def test_many_threads_share_the_children(tmp_path):
 def test_a_forked_process_starts_a_child_of_its_own(tmp_path):
     probe(tmp_path, fixtures.png())
     ours = warm().process.pid
-    with gate.MEDIA.turns.taken("", 5), gate.MEDIA.lent():  # as another thread may, at that moment
+    with gate.MEDIA.turns.taken("", 5), gate.MEDIA.free_worker():  # as another thread may, at that moment
         fork = os.fork()
         if fork == 0:
             signal.alarm(20)
@@ -393,7 +393,7 @@ def test_a_forked_process_starts_a_child_of_its_own(tmp_path):
 
 
 def test_a_slow_file_leaves_a_child_for_the_others(tmp_path):
-    with gate.MEDIA.turns.taken("", 5), gate.MEDIA.lent():
+    with gate.MEDIA.turns.taken("", 5), gate.MEDIA.free_worker():
         assert probe(tmp_path, fixtures.png()).pixels == (8, 8)
 
 

@@ -60,7 +60,7 @@ async def test_an_owner_has_one_place_while_others_wait(monkeypatch):
         pass
 
 
-async def test_who_waits_too_long_is_told_what_to_do_and_gets_no_place():
+async def test_a_wait_that_is_too_long_ends_with_advice_and_without_a_place():
     places = Turns("files", 1)
     late = pytest.raises(TooBusy, match=r"waited 0\.01 s behind other files: try again later, with fewer at once")
     with places.taken("ann", 5), late:
@@ -102,17 +102,17 @@ async def test_the_requests_of_one_owner_that_wait_are_bounded():
 
 
 def test_threads_share_places_without_losing_one():
-    places, held, most = Turns("files", 3), [], []
+    places, held, counts = Turns("files", 3), [], []
 
     def work(number):
         with places.taken(f"owner {number % 7}", 30):
             held.append(number)
-            most.append(len(held))
+            counts.append(len(held))
             held.remove(number)
 
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(work, range(500)))
-    assert max(most) <= 3
+    assert max(counts) <= 3
     with ExitStack() as stack:
         for owner in "abc":
             stack.enter_context(places.taken(owner, 5))

@@ -105,7 +105,7 @@ class WorkerPool:
         Raises `TooBusy` if none is free within `timeout` seconds, or if the owner has used its budget.
         """
         self.budget.check(owner)
-        with self.turns.taken(owner, self.timeout), self.lent() as worker:
+        with self.turns.taken(owner, self.timeout), self.free_worker() as worker:
             started = time.monotonic()
             try:
                 return worker.ask(request, seconds)
@@ -113,8 +113,8 @@ class WorkerPool:
                 self.budget.charge(owner, time.monotonic() - started)
 
     @contextmanager
-    def lent(self) -> Generator[MediaWorker]:
-        """A free worker, for who has taken a turn."""
+    def free_worker(self) -> Generator[MediaWorker]:
+        """A free worker. The caller has a turn, so there is one."""
         with self._lock:
             worker = self.free.pop()
         try:

@@ -49,7 +49,7 @@ GIVEN_UP = "the server stopped repeatedly during this run: try again"
 #: Seconds after which the log of an ended run is deleted.
 LOG_SECONDS = 300.0
 #: Runs that a user may have at once in a worker while others have some, too; more wait.
-MAX_RUNS = 8
+MAX_RUNS = 4
 #: Seconds that a new run waits for its turn.
 TURN_SECONDS = 30.0
 #: Seconds that a stopping worker waits for its runs to end.
