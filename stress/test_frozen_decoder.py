@@ -54,16 +54,21 @@ async def freeze(pid):
         print(f"{len(frozen)} decoders were frozen")  # noqa: T201
 
 
-async def decode(session, url, outcomes):
-    """Upload pictures and ask for thumbnails, one after the other."""
-    _, body = await ask(session, "PUT", f"{url}{PATH}?name=a.pdf", data=fixtures.pdf(os.urandom(8).hex()))
-    path = f"{url}{PATH}/{body.partition(b'att_')[2][:22].decode()}"
+async def store_pdf(session, url):
+    """The URL of a new PDF's thumbnail."""
+    data = fixtures.pdf(os.urandom(8).hex())
+    async with session.put(f"{url}{PATH}?name=a.pdf", data=data) as answer:
+        return f"{url}{PATH}/{(await answer.json())['id']}/thumbnail"
+
+
+async def decode(session, url, thumbnail, outcomes):
+    """Upload pictures and ask for a thumbnail, one after the other."""
     count = 0
     while True:
         count += 1
         for kind, method, where, data in (
             ("upload", "PUT", f"{url}{PATH}?name=a.png", fixtures.png(count % 2000 + 1, count // 2000 + 1)),
-            ("thumbnail", "GET", path.replace(PATH + "/", PATH + "/att_") + "/thumbnail", None),
+            ("thumbnail", "GET", thumbnail, None),
         ):
             started = time.monotonic()
             status, body = await ask(session, method, where, data=data)
@@ -75,11 +80,14 @@ async def test_frozen_decoders_refuse_their_files_and_stop_nobody_else(tmp_path)
     async with running(tmp_path, "--rate", f"{FREE},decoder=1000000/hour") as program:
         pid, outcomes = program.process.pid, []
         users = [{"authorization": f"Bearer {program.token}"}] * 6
-        await ask(program.session, "PUT", f"{program.url}{PATH}?name=a.png", data=fixtures.png())
+        thumbnails = [await store_pdf(program.session, program.url) for _ in range(2)]
         async with Workload(program.url, users) as work:
             await work.until(5)
             before = Footprint.of(pid)
-            pictures = [asyncio.create_task(decode(program.session, program.url, outcomes)) for _ in range(2)]
+            pictures = [
+                asyncio.create_task(decode(program.session, program.url, thumbnail, outcomes))
+                for thumbnail in thumbnails
+            ]
             freezing = asyncio.create_task(freeze(pid))
             with work.during() as span:
                 await asyncio.sleep(SECONDS)

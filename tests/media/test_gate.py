@@ -393,7 +393,7 @@ def test_a_forked_process_starts_a_child_of_its_own(tmp_path):
 
 
 def test_a_slow_file_leaves_a_child_for_the_others(tmp_path):
-    with gate.MEDIA.turns.taken("", 5), gate.MEDIA.free_worker():
+    with gate.MEDIA.turns.taken("another user", 5), gate.MEDIA.free_worker():
         assert probe(tmp_path, fixtures.png()).pixels == (8, 8)
 
 
