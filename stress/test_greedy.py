@@ -19,11 +19,11 @@ from support.serving import chat_body
 pytestmark = pytest.mark.anyio
 OTHERS = 20
 #: Seconds of each of the two parts.
-SECONDS = float(os.environ.get("GREEDY_SECONDS", "30"))
+SECONDS = float(os.environ.get("GREEDY_SECONDS", "25"))
 #: Seconds before the first part, in which decoders start.
 WARMING = 8.0
 #: Seconds between two requests of a user.
-PAUSE = 1.0
+PAUSE = 2.0
 #: Seconds in which any request of the others has an answer, on a machine with other work.
 DEADLINE = 20.0
 PATH = "/api/attachments"

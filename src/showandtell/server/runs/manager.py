@@ -50,7 +50,7 @@ GIVEN_UP = "the server stopped repeatedly during this run: try again"
 LOG_SECONDS = 300.0
 #: Runs that a user may have at once in a worker while others have some, too; more wait.
 MAX_RUNS = 4
-#: Seconds that a new run waits for its turn.
+#: Seconds that a new run waits for its turn, and a request before it.
 TURN_SECONDS = 30.0
 #: Seconds that a stopping worker waits for its runs to end.
 GRACE = 2.0
@@ -74,6 +74,8 @@ class Runs:
         self._tasks: set[asyncio.Task[None]] = set()
         self._storing = asyncio.Lock()
         self._turns = Turns("runs", each=MAX_RUNS)
+        #: Requests that start a run: reading and storing a message costs time of the event loop, too.
+        self.requests = Turns("messages", each=MAX_RUNS)
 
     async def __aenter__(self) -> Self:
         try:
