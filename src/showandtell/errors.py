@@ -8,9 +8,11 @@ ShowAndTellError
 │   ├── NotFound            no such conversation, message or file, or it has another owner
 │   ├── BadValue            a value without a JSON form (NaN, bytes of unknown type)
 │   └── BadFile             one file: empty, damaged, too large, of another type than declared, outside its folder
-│       └── QuotaExceeded   the files of a conversation or an owner would exceed their quota
+│       ├── QuotaExceeded   the files of a conversation or an owner would exceed their quota
+│       └── DecoderBusy     the decoders are busy, or the user has used them for too long; try again later
 ├── UnsupportedFile         the model can't be shown these files; nothing was sent
 ├── Busy                    another run is active in this conversation
+├── TooBusy                 the user has too much in progress at once; try again later
 ├── StorageFailed           the database or blob store failed; the operation in progress was not stored
 │   ├── StorageFull         no space left
 │   └── LeaseLost           another process has taken over this conversation
@@ -135,6 +137,19 @@ class QuotaExceeded(BadFile):
     status = 507
 
 
+class DecoderBusy(BadFile):
+    """The file was not decoded: too many others are before it, or its user has used the decoders for too long.
+
+    Try again after `retry_after` seconds. `status` is the HTTP status of the server's response.
+    """
+
+    status = 429
+
+    def __init__(self, name: str, problem: str, advice: str, *, retry_after: int) -> None:
+        super().__init__(name, problem, advice, passing=True)
+        self.retry_after = retry_after
+
+
 class UnsupportedFile(ShowAndTellError):
     """The model can't be shown files of the newest user message. It is raised before anything is sent.
 
@@ -161,6 +176,19 @@ class UnsupportedFile(ShowAndTellError):
 
 class Busy(ShowAndTellError):
     """The conversation is in use, mostly by another active run. Try again when that run has ended."""
+
+
+class TooBusy(ShowAndTellError):
+    """A user has too many runs, uploads or conversions at once. Nothing was stored.
+
+    Try again after `retry_after` seconds. `status` is the HTTP status of the server's response.
+    """
+
+    status = 429
+
+    def __init__(self, text: str, *, retry_after: int) -> None:
+        super().__init__(text)
+        self.retry_after = retry_after
 
 
 class StorageFailed(ShowAndTellError):

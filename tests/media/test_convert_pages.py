@@ -12,6 +12,7 @@ from showandtell.core.messages.conversion import MAX_CHARACTERS, Conversion, ser
 from showandtell.errors import BadFile
 from showandtell.media import gate
 from showandtell.media.convert import shapes
+from showandtell.media.convert.plain import MAX_EMPTY_PAGES
 from support import fixtures
 from support.decompression_bombs import packed_zeros
 from support.properties import examples
@@ -135,6 +136,21 @@ def test_text_beyond_the_limit_is_cut_and_reported(tmp_path):
 def test_a_scan_has_no_text(tmp_path):
     with pytest.raises(BadFile, match="has no text layer"):
         make(tmp_path, fixtures.pdf("", ""), Conversion("text"))
+
+
+def test_a_thousand_pages_without_text_end_the_reading(tmp_path):
+    output = make(
+        tmp_path,
+        fixtures.pdf("first", *[""] * (MAX_EMPTY_PAGES - 1), "second", *[""] * MAX_EMPTY_PAGES, "x"),
+        Conversion("text"),
+    )
+    assert (output.pages, output.cut, output.total) == ((1, MAX_EMPTY_PAGES + 1), True, 2 * MAX_EMPTY_PAGES + 2)
+
+
+def test_pages_without_end_cost_little(tmp_path, monkeypatch):
+    monkeypatch.setitem(gate.CONVERT_SECONDS, "text", 5.0)  # all of them take 10 s
+    with pytest.raises(BadFile, match="has no text layer"):
+        make(tmp_path, fixtures.blank_pdf(200_000), Conversion("text"))
 
 
 def test_a_damaged_page_is_skipped(tmp_path):

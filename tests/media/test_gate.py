@@ -22,7 +22,7 @@ from pillow_heif import register_heif_opener
 
 from showandtell.core.media_types.claims import normalize_type, read_claim
 from showandtell.core.media_types.signatures import detect_type, list_names
-from showandtell.errors import BadFile
+from showandtell.errors import BadFile, DecoderBusy
 from showandtell.media import gate
 from showandtell.media.child import MEDIA_MEMORY, handle_request
 from showandtell.media.describe import name_colour
@@ -106,7 +106,7 @@ REFUSED = [
     ("wide.json", b"\xfe\xff" + "[1]".encode("utf-16-be"), "is not UTF-8 text: save it as UTF-8"),
     ("torn.pdf", b"%PDF-1.7\n" + bytes(200), "can't be opened"),
 ]
-NO_DECODER = MediaWorker((sys.executable, "-c", "input()"))
+NO_DECODER = WorkerPool((sys.executable, "-c", "input()"), 1)
 
 
 def save(folder: Path, name: str, data: bytes) -> Path:
@@ -123,9 +123,7 @@ def flicker(frames: int) -> bytes:
 
 def warm() -> MediaWorker:
     """The child that handles the next request."""
-    worker = gate.MEDIA.free.get()
-    gate.MEDIA.free.put(worker)
-    return worker
+    return gate.MEDIA.free[-1]
 
 
 def probe(folder: Path, data: bytes, name: str = "file", claimed: str | None = None) -> gate.ProbeResult:
@@ -371,7 +369,7 @@ def test_an_image_beyond_the_childs_memory_is_rejected_by_name(tmp_path):
     worker.stop()
 
 
-def test_many_threads_share_two_children(tmp_path):
+def test_many_threads_share_the_children(tmp_path):
     paths = [save(tmp_path, f"{width}.png", fixtures.png(width)) for width in range(1, 25)]
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda path: gate.probe(path, claimed=None, name=path.name), paths))
@@ -381,33 +379,31 @@ def test_many_threads_share_two_children(tmp_path):
 def test_a_forked_process_starts_a_child_of_its_own(tmp_path):
     probe(tmp_path, fixtures.png())
     ours = warm().process.pid
-    held = [gate.MEDIA.free.get() for _ in gate.MEDIA.workers]  # as other threads may, at that moment
-    fork = os.fork()
-    if fork == 0:
-        signal.alarm(20)
-        result = probe(tmp_path, fixtures.png(3))
-        mine = warm().process.pid
-        gate.close()
-        os._exit(0 if result.pixels == (3, 8) and mine != ours else 1)
-    for worker in reversed(held):
-        gate.MEDIA.free.put(worker)
+    with gate.MEDIA.turns.taken("", 5), gate.MEDIA.free_worker():  # as another thread may, at that moment
+        fork = os.fork()
+        if fork == 0:
+            signal.alarm(20)
+            result = probe(tmp_path, fixtures.png(3))
+            mine = warm().process.pid
+            gate.close()
+            os._exit(0 if result.pixels == (3, 8) and mine != ours else 1)
     assert os.waitpid(fork, 0)[1] == 0
     assert probe(tmp_path, fixtures.png()).pixels == (8, 8)
     assert warm().process.pid == ours
 
 
 def test_a_slow_file_leaves_a_child_for_the_others(tmp_path):
-    held = gate.MEDIA.free.get()
-    assert probe(tmp_path, fixtures.png()).pixels == (8, 8)
-    gate.MEDIA.free.put(held)
+    with gate.MEDIA.turns.taken("another user", 5), gate.MEDIA.free_worker():
+        assert probe(tmp_path, fixtures.png()).pixels == (8, 8)
 
 
 def test_a_request_without_a_free_child_is_rejected_by_name(tmp_path, monkeypatch):
-    busy = WorkerPool((sys.executable, "-c", "input()"), 0)
-    monkeypatch.setattr(busy, "timeout", 0.01)
-    monkeypatch.setattr(gate, "MEDIA", busy)
-    with pytest.raises(BadFile, match=r"late\.png could not be looked at in time"):
+    monkeypatch.setattr(gate, "MEDIA", WorkerPool((sys.executable, "-c", "input()"), 0, timeout=0.01))
+    with pytest.raises(
+        DecoderBusy, match=r"late\.png was not read \(waited 0\.01 s behind other files\): try again"
+    ) as late:
         probe(tmp_path, fixtures.png(), "late.png")
+    assert late.value.passing
 
 
 def test_no_decoder_is_imported_outside_the_child():

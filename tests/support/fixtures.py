@@ -143,19 +143,29 @@ def pdf_words(text: str) -> bytes:
 
 def pdf_file(objects: list[bytes], trailer: bytes = b"") -> bytes:
     """Number the objects, and write the table that finds them."""
-    body, places = b"%PDF-1.4\n", list[int]()
+    body, places = bytearray(b"%PDF-1.4\n"), list[int]()
     for number, content in enumerate(objects, 1):
         places.append(len(body))
         body += b"%d 0 obj\n%s\nendobj\n" % (number, content)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     end = b"trailer\n<< /Size %d /Root 1 0 R %s>>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, trailer, len(body))
-    return body + head + table + end
+    return bytes(body) + head + table + end
 
 
 def pdf(*page_texts: str) -> bytes:
     """A PDF with one page and a real text layer for each text; without texts it has no page."""
     return pdf_file(pdf_objects(page_texts))
+
+
+def blank_pdf(pages: int, first: bytes = b"") -> bytes:
+    """A PDF of pages without words; `first` is the content stream of the first one."""
+    kids = " ".join(f"{number} 0 R" for number in range(4, pages + 4))
+    tree = f"<< /Type /Pages /Count {pages} /MediaBox [0 0 300 200] /Kids [{kids}] >>"
+    content = b"<< /Length %d >>\nstream\n%s\nendstream" % (len(first), first)
+    blank = [b"<< /Type /Page /Parent 2 0 R >>"] * (pages - 1)
+    page = b"<< /Type /Page /Parent 2 0 R /Contents 3 0 R >>"
+    return pdf_file([b"<< /Type /Catalog /Pages 2 0 R >>", tree.encode(), content, page, *blank])
 
 
 PADDING = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")

@@ -20,8 +20,9 @@ from showandtell.core.media_types.claims import UNKNOWN, find_wrong_claim, read_
 from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.media_types.signatures import Peek, detect_type, narrow_type
 from showandtell.core.messages.conversion import MAX_CHARACTERS
-from showandtell.errors import BadFile
+from showandtell.errors import BadFile, DecoderBusy, TooBusy
 from showandtell.media.text import is_other_text, name_text
+from showandtell.media.turns import Budget, caller
 from showandtell.media.worker import ChildFailed, ChildLate, WorkerPool
 
 Task: TypeAlias = Literal["probe", "describe", "read", "convert", "strip"]
@@ -44,11 +45,17 @@ CONVERT_SECONDS = {
 }
 #: Limits for the output of a conversion; a video's frames and its audio track stay far below.
 MAX_OUTPUT_FILES, MAX_OUTPUT_BYTES = 64, 256 << 20
-#: Two children, so that a hostile file that uses up its time limit doesn't block all other files.
-MEDIA = WorkerPool(COMMAND, 2)
+#: Seconds that children have worked for each owner. A server sets the limit.
+BUDGET = Budget()
+#: One user has two children at most and the third is for the next one, so that a hostile file that uses up its time
+#: limit doesn't block the files of others.
+MEDIA = WorkerPool(COMMAND, 3, nice=5, budget=BUDGET)
 #: Conversions run in separate children, which may write: a probe never waits for a video. A video may wait for another.
-CONVERTERS = WorkerPool((*COMMAND, "--convert"), 2, timeout=240.0)
-OCR = WorkerPool((*COMMAND, "--ocr"), 1)
+CONVERTERS = WorkerPool((*COMMAND, "--convert"), 3, timeout=240.0, nice=10, budget=BUDGET)
+#: Thumbnails are short and people look at them: they never wait for other conversions.
+THUMBNAILS = WorkerPool((*COMMAND, "--convert"), 3, nice=5, budget=BUDGET)
+OCR = WorkerPool((*COMMAND, "--ocr"), 1, nice=10, budget=BUDGET)
+POOLS = (MEDIA, CONVERTERS, THUMBNAILS, OCR)
 
 
 class ProbeResult(Struct, frozen=True):
@@ -205,7 +212,13 @@ def ask_child(task: Task, path: Path, media_type: str, name: str, **more: str) -
     """Run a task for a file in a child."""
     request = {"task": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
     pool, seconds = choose_pool(task, more.get("conversion", ""))
-    return ask(pool, seconds, request, name, "it may be damaged or hostile; save it anew, or smaller")
+    return ask(
+        THUMBNAILS if caller.get().in_lane else pool,
+        seconds,
+        request,
+        name,
+        "it may be damaged or hostile; save it anew, or smaller",
+    )
 
 
 def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
@@ -224,10 +237,14 @@ def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
 def ask(pool: WorkerPool, seconds: float, request: Mapping[str, object], name: str, advice: str) -> Any:
     """The child's result. If it reports a problem, dies or is too late, raises `BadFile` with this name.
 
-    `advice` is used if the child gives none itself.
+    `advice` is used if the child gives none itself. Raises `DecoderBusy` if no child is free in time, or if
+    the caller has used its budget.
     """
     try:
-        response = pool.ask(request, seconds)
+        response = pool.ask(request, seconds, caller.get().owner)
+    except TooBusy as error:
+        problem, _, busy_advice = str(error).partition(": ")
+        raise DecoderBusy(name, f"was not read ({problem})", busy_advice, retry_after=error.retry_after) from None
     except ChildFailed as error:
         raise BadFile(name, str(error), advice, passing=isinstance(error, ChildLate)) from None
     if "result" not in response:
@@ -243,13 +260,13 @@ def read_text(path: Path, max_characters: int = TEXT_LIMIT) -> str:
 
 def close() -> None:
     """End the children; the next request starts them again."""
-    for pool in (MEDIA, CONVERTERS, OCR):
+    for pool in POOLS:
         pool.stop()
 
 
 def forget_children() -> None:
     """Let go of the children in a forked process: they belong to the parent."""
-    for pool in (MEDIA, CONVERTERS, OCR):
+    for pool in POOLS:
         pool.forget()
 
 

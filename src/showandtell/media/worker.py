@@ -1,25 +1,32 @@
 """Child processes that each handle one request at a time, a line of JSON each way. One that takes too long is killed.
 
-It uses only pipes and a queue: it works from any thread, with or without an event loop, and starts again after a fork.
+It uses only pipes and locks: it works from any thread, with or without an event loop, and starts again after a fork.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import queue
 import selectors
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
+
+from showandtell.media.turns import Budget, Turns
 
 #: Maximum bytes of a response; the text of twenty pages stays far below.
 RESPONSE_LIMIT = 8 << 20
 #: Seconds that a request waits for a free child.
 QUEUE_TIMEOUT = 30.0
+#: Seconds after which a process without work is ended.
+IDLE_SECONDS = 60.0
+#: Seconds that a killed process may take to end.
+KILL_SECONDS = 5.0
 
 
 class ChildFailed(Exception):
@@ -35,11 +42,14 @@ class MediaWorker:
     """A command and, after the first request, its running process. Only one thread at a time may use it."""
 
     command: tuple[str, ...]
+    nice: int = 0
     process: subprocess.Popen[bytes] | None = None
+    #: When it was last used, in seconds of the monotonic clock.
+    used: float = 0.0
 
     def ask(self, request: Mapping[str, object], seconds: float) -> Any:
         """Send a request and wait at most `seconds` for its response; raises `ChildFailed` otherwise."""
-        process = self.process = start_child(self.command, self.process)
+        process = self.process = start_child(self.command, self.process, self.nice)
         try:
             return exchange(process, json.dumps({**request, "seconds": seconds}), seconds)
         except BaseException:
@@ -61,51 +71,99 @@ class MediaWorker:
 
 
 class WorkerPool:
-    """At most `size` workers of one command. Another one is started if all running ones are busy."""
+    """At most `size` workers of one command, which owners take in turn. Another one is started if all are busy.
 
-    def __init__(self, command: tuple[str, ...], size: int, timeout: float = QUEUE_TIMEOUT) -> None:
-        self.timeout = timeout
-        self.workers = tuple(MediaWorker(command) for _ in range(size))
-        self.free = make_queue(self.workers)
+    A process that had nothing to do for `idle` seconds is ended. `nice` lowers the priority of the processes.
+    `budget` counts the seconds that they work for an owner.
+    """
 
-    def ask(self, request: Mapping[str, object], seconds: float) -> Any:
-        """The response of the next free worker, which may take `timeout` seconds to get; raises `ChildFailed`."""
+    def __init__(
+        self,
+        command: tuple[str, ...],
+        size: int,
+        timeout: float = QUEUE_TIMEOUT,
+        *,
+        nice: int = 0,
+        idle: float = IDLE_SECONDS,
+        budget: Budget | None = None,
+    ) -> None:
+        self.timeout, self.idle, self.budget = timeout, idle, budget or Budget()
+        self.workers = tuple(MediaWorker(command, nice) for _ in range(size))
+        self.reset()
+
+    def reset(self) -> None:
+        """Make all workers free, with locks that nobody holds."""
+        self.turns = Turns("files", len(self.workers))
+        #: The one returned last is at the end, and goes first: its process runs.
+        self.free = [*reversed(self.workers)]
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def ask(self, request: Mapping[str, object], seconds: float, owner: str = "") -> Any:
+        """The response of a worker. Raises `ChildFailed`.
+
+        Raises `TooBusy` if none is free within `timeout` seconds, or if the owner has used its budget.
+        """
+        self.budget.check(owner)
+        with self.turns.taken(owner, self.timeout), self.free_worker() as worker:
+            started = time.monotonic()
+            try:
+                return worker.ask(request, seconds)
+            finally:
+                self.budget.charge(owner, time.monotonic() - started)
+
+    @contextmanager
+    def free_worker(self) -> Generator[MediaWorker]:
+        """A free worker. The caller has a turn, so there is one."""
+        with self._lock:
+            worker = self.free.pop()
         try:
-            worker = self.free.get(timeout=self.timeout)
-        except queue.Empty:
-            raise ChildLate(f"could not be looked at in time ({self.timeout:g} s)") from None
-        try:
-            return worker.ask(request, seconds)
+            yield worker
         finally:
-            self.free.put(worker)
+            with self._lock:
+                worker.used = time.monotonic()
+                self.free.append(worker)
+                self._watch()
+
+    def _watch(self) -> None:
+        """End processes later if they are idle then."""
+        if self._timer is None and any(worker.process for worker in self.workers):
+            self._timer = threading.Timer(self.idle, self._end_idle)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _end_idle(self) -> None:
+        with self._lock:
+            self._timer = None
+            for worker in self.free:
+                if time.monotonic() - worker.used >= self.idle:
+                    worker.stop()
+            self._watch()
 
     def stop(self) -> None:
-        """End all children; the next request starts one again."""
+        """End all processes; the next request starts one again."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         for worker in self.workers:
             worker.stop()
 
     def forget(self) -> None:
-        """Let go of the children after a fork, with a new queue: threads that hold some of them no longer exist."""
+        """Let go of the processes after a fork: threads that hold some of them no longer exist."""
         for worker in self.workers:
             worker.forget()
-        self.free = make_queue(self.workers)
+        self.reset()
 
 
-def make_queue(workers: tuple[MediaWorker, ...]) -> queue.LifoQueue[MediaWorker]:
-    """A queue of free workers. The one returned last goes first: its process already runs."""
-    free = queue.LifoQueue[MediaWorker]()
-    for worker in reversed(workers):
-        free.put(worker)
-    return free
-
-
-def start_child(command: tuple[str, ...], running: subprocess.Popen[bytes] | None) -> subprocess.Popen[bytes]:
+def start_child(
+    command: tuple[str, ...], running: subprocess.Popen[bytes] | None, nice: int = 0
+) -> subprocess.Popen[bytes]:
     """The process if it runs, otherwise a new one. Its environment is minimal, so that no API key gets there."""
     if running is not None and running.poll() is None:
         return running
     if running is not None:
         close_pipes(running)
-    return subprocess.Popen(  # noqa: S603 - the command is a constant in gate.py
+    process = subprocess.Popen(  # noqa: S603 - the command is a constant in gate.py
         command,
         bufsize=0,
         stdin=subprocess.PIPE,
@@ -113,6 +171,9 @@ def start_child(command: tuple[str, ...], running: subprocess.Popen[bytes] | Non
         stderr=subprocess.DEVNULL,
         env=list_environment(),
     )
+    with suppress(OSError):  # it died, and the first request says so
+        os.setpriority(os.PRIO_PROCESS, process.pid, nice)
+    return process
 
 
 def list_environment() -> dict[str, str]:
@@ -128,29 +189,48 @@ def list_environment() -> dict[str, str]:
 
 
 def exchange(process: subprocess.Popen[bytes], request: str, seconds: float) -> Any:
-    """Write one line and read one line."""
-    assert process.stdin is not None  # noqa: S101 - Popen was called with pipes
+    """Write one line and read one line. A process that is frozen takes neither, so both have one deadline."""
+    deadline = time.monotonic() + seconds
     try:
-        process.stdin.write(request.encode() + b"\n")
-    except BrokenPipeError:
-        raise ChildFailed("stopped the decoder before it began") from None
-    return json.loads(read_line(process, seconds))
+        write_line(process, request.encode() + b"\n", deadline)
+        return json.loads(read_line(process, deadline))
+    except TimeoutError:
+        raise ChildLate(f"could not be decoded within {seconds:g} s") from None
 
 
-def read_line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
-    """Read from the child up to the end of a line."""
+def write_line(process: subprocess.Popen[bytes], line: bytes, deadline: float) -> None:
+    """Write to the child. Raises `TimeoutError`: a pipe that nobody reads takes 64 KiB."""
+    assert process.stdin is not None  # noqa: S101 - Popen was called with pipes
+    os.set_blocking(process.stdin.fileno(), False)
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdin, selectors.EVENT_WRITE)
+        while line:
+            wait_for_pipe(selector, deadline)
+            try:
+                line = line[os.write(process.stdin.fileno(), line) :]
+            except BrokenPipeError:
+                raise ChildFailed("stopped the decoder before it began") from None
+
+
+def read_line(process: subprocess.Popen[bytes], deadline: float) -> bytes:
+    """Read from the child up to the end of a line. Raises `TimeoutError`."""
     assert process.stdout is not None  # noqa: S101 - Popen was called with pipes
-    line, deadline = bytearray(), time.monotonic() + seconds
+    line = bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while not line.endswith(b"\n"):
-            if not selector.select(max(0.0, deadline - time.monotonic())):
-                raise ChildLate(f"could not be decoded within {seconds:g} s")
+            wait_for_pipe(selector, deadline)
             chunk = os.read(process.stdout.fileno(), 1 << 16)
             if not chunk or len(line) > RESPONSE_LIMIT:
                 raise ChildFailed("stopped the decoder")
             line += chunk
     return bytes(line)
+
+
+def wait_for_pipe(selector: selectors.BaseSelector, deadline: float) -> None:
+    """Wait for a pipe. Raises `TimeoutError` at the deadline."""
+    if not selector.select(max(0.0, deadline - time.monotonic())):
+        raise TimeoutError
 
 
 def close_pipes(process: subprocess.Popen[bytes]) -> None:
@@ -161,7 +241,8 @@ def close_pipes(process: subprocess.Popen[bytes]) -> None:
 
 
 def end_child(process: subprocess.Popen[bytes]) -> None:
-    """Kill and reap."""
+    """Kill and reap. A process that waits for a disk ends later, and is reaped then."""
     process.kill()
-    process.wait()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(KILL_SECONDS)
     close_pipes(process)

@@ -14,10 +14,12 @@ from showandtell.core.messages.ids import new_id
 from showandtell.errors import (
     BadInput,
     Busy,
+    DecoderBusy,
     NotFound,
     ShowAndTellError,
     StorageFailed,
     StorageFull,
+    TooBusy,
     UnsupportedFile,
 )
 from showandtell.server.auth.authenticate import Unauthorised
@@ -69,14 +71,17 @@ def public_name(error: Exception) -> str:
     return (StorageFailed if isinstance(error, NoAnswer) else type(error)).__name__
 
 
+def retry_header(error: Exception) -> dict[str, str]:
+    """The header with the seconds to wait, of an error for which waiting may help."""
+    if isinstance(error, TooBusy | DecoderBusy):
+        return {"retry-after": str(error.retry_after)}
+    return {"retry-after": str(RETRY_AFTER)} if isinstance(error, StorageFailed) and status_of(error) == 503 else {}
+
+
 async def known_error_response(_: Request, error: Exception) -> Response:
     """Respond to an error of this library: its own text says what to do."""
-    message, status, headers = public_message(error), status_of(error), dict[str, str]()
-    if isinstance(error, Unauthorised):
-        headers["www-authenticate"] = error.challenge
-    if isinstance(error, StorageFailed) and status == 503:
-        headers["retry-after"] = str(RETRY_AFTER)
-    return Problem(status, public_name(error), message, headers)
+    headers = {"www-authenticate": error.challenge} if isinstance(error, Unauthorised) else retry_header(error)
+    return Problem(status_of(error), public_name(error), public_message(error), headers)
 
 
 async def unexpected_error_response(request: Request, error: Exception) -> Response:

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from showandtell.config.user_settings import data_folder
 from showandtell.errors import MissingKey, ShowAndTellError
+from showandtell.media import gate
 from showandtell.network.transport import Transport
 from showandtell.server import account, chat, conversations, examples, health, models, preferences, shares
 from showandtell.server.answers import install_error_handlers
@@ -30,6 +31,7 @@ from showandtell.server.config import Config
 from showandtell.server.files import attachments, contents
 from showandtell.server.middleware.install import install_middleware
 from showandtell.server.middleware.origin_guard import hosts_of
+from showandtell.server.middleware.rate_limits import read_rates
 from showandtell.server.model_catalog import ModelCatalog
 from showandtell.server.observability.logs import log_request, log_run
 from showandtell.server.observability.metrics import Metrics, RunMeter
@@ -121,6 +123,8 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
     location = config.place
     # More than Python's default: each wait for a file in a slow store occupies a thread.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_THREADS, "work"))
+    decoder = read_rates(config.rates)["decoder"]
+    gate.BUDGET.seconds, gate.BUDGET.window = decoder.amount, decoder.seconds
     keys = Keys(config.secret or load_secret(location.data or data_folder()), config.token)
     terms = Terms(config.clock, length=LEASE_SECONDS, timeout=LOCK_TIMEOUT)
     async with location.store(terms) as store, Transport() as transport:

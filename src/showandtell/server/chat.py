@@ -21,6 +21,7 @@ from showandtell.server.event_stream import EventStream
 from showandtell.server.idempotency import Decision, decide, find_branch_point, possible_keys, starts_branch
 from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunDiscarded, RunRequest
+from showandtell.server.runs.manager import TURN_SECONDS
 from showandtell.server.schemas import errors
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations import library, runs
@@ -81,8 +82,9 @@ REQUEST_BODY: dict[str, Any] = {
 )
 async def chat(request: Request, server: CurrentServer, user: CurrentUser) -> Response:
     """Respond to a new or edited message or to an approval, or regenerate a response."""
-    chat_request = parse_chat_request(await request.body())
-    return await respond(server, user, chat_request, await choose_model(server, user, chat_request))
+    async with server.runs.requests.awaited(user.name, TURN_SECONDS):
+        chat_request = parse_chat_request(await request.body())
+        return await respond(server, user, chat_request, await choose_model(server, user, chat_request))
 
 
 class Place(Struct, frozen=True):

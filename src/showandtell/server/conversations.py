@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
+from msgspec import Meta, Struct
 from pydantic import ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
@@ -17,6 +18,7 @@ from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.conversation_json import read_conversation
 from showandtell.server.export import export
+from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.schemas import BINARY, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations import library, runs
@@ -86,12 +88,10 @@ class ConversationShape(Shape):
     attachments: list[AttachmentShape]
 
 
-class NewTitle(Shape):
+class NewTitle(Struct, forbid_unknown_fields=True):
     """The body of a request that renames a conversation."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Invoices of May"}]})
-
-    title: str = Field(min_length=1, max_length=library.MAX_TITLE)
+    title: Annotated[str, Meta(min_length=1, max_length=library.MAX_TITLE)]
 
 
 class Titled(Shape):
@@ -102,10 +102,8 @@ class Titled(Shape):
     title: str
 
 
-class Branch(Shape):
+class Branch(Struct, forbid_unknown_fields=True):
     """A message of the branch to switch to: a question or its response."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"message_id": openapi_examples.QUESTION}]})
 
     message_id: str
 
@@ -135,8 +133,18 @@ async def get_conversation(server: CurrentServer, user: CurrentUser, id: str) ->
     return json_response(await read_conversation(server, user, check_conversation_id(id)))
 
 
-@router.patch("/{id}", operation_id="rename_conversation", responses={200: {"model": Titled}, **errors(404, 415, 422)})
-async def rename_conversation(server: CurrentServer, user: CurrentUser, id: str, body: NewTitle) -> Response:  # noqa: A002 - it is one
+@router.patch(
+    "/{id}",
+    operation_id="rename_conversation",
+    responses={200: {"model": Titled}, **errors(404, 413, 415, 422)},
+    openapi_extra=describe_body(NewTitle, {"title": "Invoices of May"}),
+)
+async def rename_conversation(
+    server: CurrentServer,
+    user: CurrentUser,
+    id: str,  # noqa: A002 - it is one
+    body: Annotated[NewTitle, Depends(json_body(NewTitle))],
+) -> Response:
     """Change the title of a conversation."""
     return json_response(
         {"title": await library.rename(server.store.database, check_conversation_id(id), user.name, body.title)}
@@ -160,9 +168,15 @@ async def delete_conversation(server: CurrentServer, user: CurrentUser, id: str)
 @router.post(
     "/{id}/branch",
     operation_id="lead_conversation",
-    responses={200: {"model": ConversationShape}, **errors(404, 409, 415, 422)},
+    responses={200: {"model": ConversationShape}, **errors(404, 409, 413, 415, 422)},
+    openapi_extra=describe_body(Branch, {"message_id": openapi_examples.QUESTION}),
 )
-async def lead_conversation(server: CurrentServer, user: CurrentUser, id: str, body: Branch) -> Response:  # noqa: A002 - it is one
+async def lead_conversation(
+    server: CurrentServer,
+    user: CurrentUser,
+    id: str,  # noqa: A002 - it is one
+    body: Annotated[Branch, Depends(json_body(Branch))],
+) -> Response:
     """Switch to the branch of a message, at its newest message."""
     conversation = await server.store.open(check_conversation_id(id), user.name, "writer")
     if await runs.find_running(server.store.database, id):

@@ -7,7 +7,8 @@ from typing import Any, cast
 from fastapi import FastAPI
 
 from showandtell.server import openapi_examples
-from showandtell.server.middleware.origin_guard import PROBE_PATHS
+from showandtell.server.middleware.body_limits import LIMITS, MAX_BODY
+from showandtell.server.middleware.origin_guard import PROBE_PATHS, UPLOADS_PATH
 from showandtell.server.schemas import ERROR_DESCRIPTIONS, INVOICE, Shape
 
 METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options"})
@@ -100,6 +101,8 @@ def complete_operation(path: str, operation: dict[str, Any]) -> None:
     operation["security"] = [{"cookie": []}, {"bearer": []}]
     responses = cast("dict[str, dict[str, Any]]", operation["responses"])
     if "requestBody" in operation:
+        if path != UPLOADS_PATH:
+            operation["requestBody"]["description"] = f"at most {LIMITS.get(path, MAX_BODY):,} bytes"
         responses |= {str(status): dict[str, Any]() for status in BODY_STATUSES if str(status) not in responses}
     for status, response in responses.items():
         if status >= "400":

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
+from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from showandtell.config.user_settings import find_target
 from showandtell.server.auth.authenticate import CurrentUser
+from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.schemas import Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations.preferences import Preferences, Theme, change_preferences, read_preferences
@@ -22,7 +24,7 @@ EXAMPLE: dict[str, Any] = {"model": "inspector", "instructions": "Answer briefly
 
 
 class SettingsShape(Shape):
-    """A user's settings. Responses have all fields; fields that a change leaves out keep their values."""
+    """A user's settings."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
@@ -31,20 +33,33 @@ class SettingsShape(Shape):
     theme: Theme = "system"
 
 
+class SettingsChange(Struct, forbid_unknown_fields=True):
+    """The settings to change. Fields that are left out keep their values."""
+
+    model: Annotated[str, Meta(max_length=500)] | UnsetType | None = UNSET
+    instructions: Annotated[str, Meta(max_length=MAX_INSTRUCTIONS)] | UnsetType = UNSET
+    theme: Theme | UnsetType = UNSET
+
+
 @router.get("", operation_id="get_settings", responses={200: {"model": SettingsShape}, **errors()})
 async def get_settings(server: CurrentServer, user: CurrentUser) -> Response:
     """Get your settings."""
     return settings_response(await read_preferences(server.store.database, user.name))
 
 
-@router.patch("", operation_id="set_settings", responses={200: {"model": SettingsShape}, **errors(415, 422)})
-async def set_settings(server: CurrentServer, user: CurrentUser, body: SettingsShape) -> Response:
+@router.patch(
+    "",
+    operation_id="set_settings",
+    responses={200: {"model": SettingsShape}, **errors(413, 415, 422)},
+    openapi_extra=describe_body(SettingsChange, EXAMPLE),
+)
+async def set_settings(
+    server: CurrentServer, user: CurrentUser, body: Annotated[SettingsChange, Depends(json_body(SettingsChange))]
+) -> Response:
     """Change the given settings. The model must be known, but its key need not be set."""
-    if body.model is not None:
+    if isinstance(body.model, str):
         find_target(body.model)
-    return settings_response(
-        await change_preferences(server.store.database, user.name, **body.model_dump(exclude_unset=True))
-    )
+    return settings_response(await change_preferences(server.store.database, user.name, **to_builtins(body)))
 
 
 def settings_response(preferences: Preferences) -> Response:

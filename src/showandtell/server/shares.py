@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
+from msgspec import Struct
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.conversations import LISTED_CONVERSATION, ListedShape, check_conversation_id
+from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.schemas import Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations import sharing
@@ -21,10 +23,8 @@ OtherUser = Annotated[str, Path(max_length=300, description="account id, or disp
 _SHARE: dict[str, Any] = {"name": "Ann Smith", "right": "reader"}
 
 
-class ShareRight(Shape):
+class ShareRight(Struct, forbid_unknown_fields=True):
     """The other person's right; null revokes it."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"right": "reader"}]})
 
     right: Literal["reader", "writer"] | None
 
@@ -86,14 +86,18 @@ async def list_shares(server: CurrentServer, user: CurrentUser, id: str) -> Resp
 
 
 @router.put(
-    "/{id}/shares/{other:path}", operation_id="share_conversation", status_code=204, responses=errors(404, 415, 422)
+    "/{id}/shares/{other:path}",
+    operation_id="share_conversation",
+    status_code=204,
+    responses=errors(404, 413, 415, 422),
+    openapi_extra=describe_body(ShareRight, {"right": "reader"}),
 )
 async def share_conversation(
     server: CurrentServer,
     user: CurrentUser,
     id: str,  # noqa: A002 - it is one
     other: OtherUser,
-    body: ShareRight,
+    body: Annotated[ShareRight, Depends(json_body(ShareRight))],
 ) -> Response:
     """Let another person read a conversation or write in it, or revoke that. Only its owner may.
 

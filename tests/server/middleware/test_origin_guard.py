@@ -261,7 +261,7 @@ def test_an_endless_body_is_refused_while_it_arrives():
 
 
 def test_a_body_within_the_limit_arrives_unchanged():
-    app = guarded_app(max_chat_body=1000)
+    app = guarded_app(max_body=1000)
     headers = {**BEARER, "content-type": "application/json", "transfer-encoding": "chunked"}
     assert asyncio.run(send(app, "POST", "/api/change", headers, [b"a" * 500, b"", b"b" * 500])).status == 200
     assert app.state.changes == [("local", b"a" * 500 + b"b" * 500)]
@@ -276,7 +276,7 @@ def test_a_body_in_tiny_pieces_takes_little_memory():
 
     tracemalloc.start()
     try:
-        body = asyncio.run(read_body(Headers({}), receive, MAX_BODY))
+        body = asyncio.run(read_body(Headers({}), receive, MAX_CHAT_BODY))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -74,7 +74,8 @@ class Address(Struct, frozen=True):
 class ProbedFile(Struct, frozen=True):
     """The result of probing one claimed file: exactly one of `facts`, `address` and `problem` is set.
 
-    over_quota: the problem is a quota, so the file itself may be usable.
+    over_quota: the problem is a quota, so the file itself may be usable. retry_after: the decoders are
+    busy; seconds to wait before another attempt.
     """
 
     name: str
@@ -83,6 +84,7 @@ class ProbedFile(Struct, frozen=True):
     problem: str | None = None
     corrected: str | None = None
     over_quota: bool = False
+    retry_after: int = 0
 
 
 class Origin(Struct, frozen=True):

@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
 from showandtell.errors import ShowAndTellError
+from showandtell.media.turns import Caller, caller
 from showandtell.server.auth.error_pages import CHAT_LINK, NO_STORE, OPEN_ADDRESS, message_page
 from showandtell.server.auth.keys import COOKIE_AGE, DAY, RENEW_AFTER, Keys
 from showandtell.server.auth.session_rows import Session
@@ -153,6 +154,7 @@ async def current_user(request: HTTPConnection) -> User:
     known: User | None = request.scope.get(USER_KEY)
     if known is None:
         known = request.scope[USER_KEY] = await identify_user(request, auth_context(request))
+        caller.set(Caller(known.name))  # whose turn it is, and whose budget, wherever the request is handled
     return known
 
 

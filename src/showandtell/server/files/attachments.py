@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.errors import ShowAndTellError
-from showandtell.server.auth.authenticate import CurrentUser, User
+from showandtell.server.auth.authenticate import CurrentUser, User, current_user
 from showandtell.server.files.receiving import MAX_FILES, Body, check_length, receive_file, receive_form, refuse_body
 from showandtell.server.schemas import (
     BINARY,
@@ -26,7 +26,7 @@ from showandtell.server.schemas import (
     json_response,
     unsigned,
 )
-from showandtell.server.state import CurrentServer, Server
+from showandtell.server.state import CurrentServer, Server, get_server
 from showandtell.storage.conversations.uploads import AttachedFile, Upload
 
 #: The name of an uploaded file.
@@ -37,6 +37,8 @@ router = APIRouter(prefix="/api/attachments", tags=["attachments"])
 TIMEOUT_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
     408: {"description": "the body stopped arriving", "model": ErrorShape}
 }
+#: Seconds that an upload waits for its turn.
+TURN_SECONDS: Final = 60.0
 #: Maximum bytes that a form adds to its files.
 FORM_OVERHEAD: Final = 1 << 20
 FORM: Final[dict[str, Any]] = {
@@ -89,11 +91,15 @@ def file_json(file: Upload | AttachedFile, link: Link) -> dict[str, Any]:
 
 
 async def receive_body(request: Request, job: Callable[[Body], Awaitable[Any]], max_bytes: int) -> Response:
-    """Return the response to a body of at most `max_bytes`. Closes the connection if it rejects a partial body."""
-    body = Body(request)
+    """Return the response to a body of at most `max_bytes`, which is read when it is the user's turn.
+
+    Closes the connection if it rejects a partial body.
+    """
+    body, server, user = Body(request), await get_server(request), await current_user(request)
     try:
         check_length(request, max_bytes)
-        return json_response(await job(body), 201)
+        async with server.store.upload_turns.awaited(user.name, TURN_SECONDS):
+            return json_response(await job(body), 201)
     except ClientDisconnect:
         return Response(status_code=499)  # the client is gone: only metrics and logs see this
     except ShowAndTellError as error:

@@ -19,8 +19,9 @@ from showandtell.core.media_types.claims import suffix_of
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.conversion import Conversion, serialize_conversion
 from showandtell.core.messages.derivations import Failed
-from showandtell.errors import BadFile, FileChanged, NotFound
+from showandtell.errors import BadFile, DecoderBusy, FileChanged, NotFound, TooBusy
 from showandtell.media import gate
+from showandtell.media.turns import caller
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.downloads import LimitedDownload
 from showandtell.server.files.ranges import matches_etag
@@ -31,6 +32,7 @@ from showandtell.storage.blobs.threads import run_long_job
 from showandtell.storage.conversations.derived_files import convert, find_derivative
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.uploads import Upload
+from showandtell.storage.files.convert import WAIT_SECONDS
 
 #: Maximum pixels of a page's longer side.
 MAX_PAGE_SIDE: Final = 1568
@@ -175,8 +177,11 @@ async def send_page(file: File, number: int) -> Response:
     conversion = Conversion("image") if is_svg else Conversion("pages", max_count=1, pages=(number,))
     recipe = serialize_conversion(structs.replace(conversion, types=("image/webp",), side=MAX_PAGE_SIDE))
     try:
-        async with file.store.conversion_slots:
+        async with file.store.conversion_turns.awaited(caller.get().owner, WAIT_SECONDS):
             data = await run_long_job(render_image, file, recipe)
+    except DecoderBusy as error:
+        text = f"page {number} of {file.name} {error.problem}: {error.advice}"
+        raise TooBusy(text, retry_after=error.retry_after) from None
     except BadFile as error:
         raise NotFound(f"page {number} of {file.name} {error.problem}: {error.advice}") from None
     return file.respond(data, "image/webp", tag)

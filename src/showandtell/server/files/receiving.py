@@ -12,7 +12,7 @@ from starlette.requests import Request
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.planning.labels import format_size
 from showandtell.errors import BadInput, ShowAndTellError
-from showandtell.server.answers import public_message, status_of
+from showandtell.server.answers import public_message, retry_header, status_of
 from showandtell.server.files.parts import End, Head, read_parts
 from showandtell.server.middleware.refusals import Refusal
 from showandtell.storage.blobs.base import TooLarge, UploadWriter
@@ -159,4 +159,4 @@ def check_length(request: Request, max_bytes: int) -> None:
 
 def refuse_body(error: ShowAndTellError) -> Refusal:
     """Return the response for an error raised before the body was read in full."""
-    return Refusal(status_of(error), type(error).__name__, public_message(error))
+    return Refusal(status_of(error), type(error).__name__, public_message(error), retry_header(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -11,11 +12,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from showandtell.server.middleware.origin_guard import SAFE_METHODS, UPLOADS_PATH
 from showandtell.server.middleware.refusals import Refusal
 
-#: Maximum bytes of a chat request, in which clients send the full history, and of any other body: 20,000 escaped
-#: characters. Validation reports each invalid field: 7 MB of such fields take 5 s of the event loop.
+#: Maximum bytes of a chat request, in which clients send the full history.
 MAX_CHAT_BODY: Final = 8 * 1024 * 1024
-MAX_BODY: Final = 256 * 1024
-CHAT_PATH: Final = "/api/chat"
+#: Maximum bytes of settings: 20,000 escaped characters of instructions.
+MAX_SETTINGS_BODY: Final = 128 * 1024
+#: Maximum bytes of any other body, such as a title.
+MAX_BODY: Final = 16 * 1024
+LIMITS: Final[Mapping[str, int]] = {"/api/chat": MAX_CHAT_BODY, "/api/settings": MAX_SETTINGS_BODY}
 #: Seconds until a body has to be complete.
 BODY_TIMEOUT: Final = 60.0
 
@@ -27,16 +30,20 @@ class BodyLimits:
     """
 
     def __init__(
-        self, app: ASGIApp, max_chat_body: int = MAX_CHAT_BODY, max_body: int = MAX_BODY, timeout: float = BODY_TIMEOUT
+        self,
+        app: ASGIApp,
+        limits: Mapping[str, int] = LIMITS,
+        max_body: int = MAX_BODY,
+        timeout: float = BODY_TIMEOUT,
     ) -> None:
-        self._app, self._max_chat_body, self._max_body, self._timeout = app, max_chat_body, max_body, timeout
+        self._app, self._limits, self._max_body, self._timeout = app, limits, max_body, timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body and pass the request on, or send an error."""
         if scope["type"] != "http" or scope["method"] in SAFE_METHODS or scope["path"] == UPLOADS_PATH:
             await self._app(scope, receive, send)
             return
-        limit = self._max_chat_body if scope["path"] == CHAT_PATH else min(self._max_body, self._max_chat_body)
+        limit = self._limits.get(scope["path"], self._max_body)
         try:
             async with asyncio.timeout(self._timeout):
                 body = await read_body(Headers(scope=scope), receive, limit)

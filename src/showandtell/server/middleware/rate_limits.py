@@ -49,12 +49,14 @@ class Rate(Struct, frozen=True):
 
 #: chat: POST /api/chat. uploads: incoming files. reads: all other routes. By address: login, requests to sign in with
 #: an account, at least two for each person of an office behind one address; tokens, wrong ones in headers and URLs.
+#: decoder: not requests, but seconds that child processes decode and convert files.
 RATES: Final[Mapping[str, Rate]] = {
     "chat": Rate(60, 60),
     "uploads": Rate(300, 60),
     "reads": Rate(3000, 60),
     "login": Rate(2000, 60),
     "tokens": Rate(20, 60),
+    "decoder": Rate(1800, 3600),
 }
 
 

@@ -18,6 +18,7 @@ from showandtell.core.messages.message import starts_turn
 from showandtell.core.messages.parts import is_approval
 from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer_id
 from showandtell.errors import NotFound, StorageFailed, UnsupportedFile
+from showandtell.media.turns import Caller, caller
 from showandtell.server.answers import public_message
 from showandtell.server.runs.agents import Agents
 from showandtell.server.runs.live_run import LiveRun
@@ -43,6 +44,7 @@ class RunExecutor:
 
     async def __call__(self, live: LiveRun) -> None:
         """Execute one run to its end."""
+        caller.set(Caller(live.row.user_id))  # a run of another worker has no request
         conversation, request = live.conversation, live.request
         instructions = request.instructions
         if instructions is None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Self
 
 from showandtell.core.messages.ids import new_id
 from showandtell.errors import ShowAndTellError, StorageFailed
+from showandtell.media.turns import Turns
 from showandtell.server.answers import public_message
 from showandtell.server.runs.live_run import (
     FAILED,
@@ -45,6 +47,10 @@ STORE_SECONDS = 0.3
 HEARTBEAT_SECONDS = 15.0
 #: Seconds after which the log of an ended run is deleted.
 LOG_SECONDS = 300.0
+#: Runs that a user may have at once in a worker while others have some, too; more wait.
+MAX_RUNS = 4
+#: Seconds that a new run waits for its turn, and a request before it.
+TURN_SECONDS = 10.0
 #: Seconds that a stopping worker waits for its runs to end.
 GRACE = 2.0
 #: Seconds that it then takes at most to release them, and to end its tasks. Without that, other workers take the runs
@@ -71,6 +77,9 @@ class Runs:
         self._is_leaving = self._is_released = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._storing = asyncio.Lock()
+        self._turns = Turns("runs", each=MAX_RUNS)
+        #: Requests that start a run: reading and storing a message costs time of the event loop, too.
+        self.requests = Turns("messages", each=MAX_RUNS)
 
     async def __aenter__(self) -> Self:
         try:
@@ -155,8 +164,10 @@ class Runs:
     ) -> tuple[RunRow, LiveRun | None]:
         """Start a run. If the client's message already started one, return that run's row and None.
 
-        Raises `Busy` while the conversation has another run, and the errors of `request.create`.
+        Raises `Busy` while the conversation has another run, `TooBusy` if too many runs of the user are waiting, and
+        the errors of `request.create`.
         """
+        self._turns.check(user)
         now, head = self._store.terms.clock(), conversation.head
         names = (new_id("run"), conversation.id, user, client_id, None, head, model)
         new_row = RunRow(*names, RUNNING, 0, self.worker, now, 0, now, None)
@@ -195,7 +206,9 @@ class Runs:
 
     async def _execute(self, live: LiveRun) -> None:
         try:
-            await self._job(live)
+            # A run that was taken over waits for as long as it takes: its message is stored already.
+            async with self._turns.awaited(live.row.user_id, math.inf if live.row.tries else TURN_SECONDS):
+                await self._job(live)
         except asyncio.CancelledError:
             pass  # stopped: the stream says so
         except ShowAndTellError as error:

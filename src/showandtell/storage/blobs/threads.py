@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
@@ -34,14 +35,14 @@ class DaemonThreads:
         self._backlog = deque[Callable[[], None]]()
 
     def submit(self, function: Callable[..., T], *values: Any) -> Future[T]:
-        """Call a function in one of the threads as soon as one is free."""
-        future = Future[T]()
+        """Call a function in one of the threads as soon as one is free, with the context variables of the caller."""
+        future, context = Future[T](), copy_context()
 
         def run() -> None:
             if not future.set_running_or_notify_cancel():
                 return
             try:
-                future.set_result(function(*values))
+                future.set_result(context.run(function, *values))
             except BaseException as error:  # noqa: BLE001 - passed on to the caller
                 future.set_exception(error)
 

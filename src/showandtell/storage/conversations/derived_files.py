@@ -9,13 +9,15 @@ from sqlalchemy import bindparam, or_, select
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
+from showandtell.media import gate
+from showandtell.media.turns import acting_for, caller
 from showandtell.storage.blobs.threads import run_long_job
 from showandtell.storage.conversations.known_results import store_results
 from showandtell.storage.database.garbage_collection import KNOWN_COLUMNS
 from showandtell.storage.database.quotas import Account, reference_from_threads
 from showandtell.storage.database.rows import derivations_of
 from showandtell.storage.database.tables import derivations, known
-from showandtell.storage.files.convert import convert_all
+from showandtell.storage.files.convert import WAIT_SECONDS, convert_all
 
 if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
@@ -51,7 +53,7 @@ async def find_derivative(store: Store, owner: str, sha256: str, derived_sha256:
 async def convert(store: Store, owner: str, facts: Facts, conversion: str) -> Derivative | Failed:
     """A conversion of stored bytes, stored or new. A failure that may pass is tried again.
 
-    Concurrent callers share one conversion. It completes even if callers are cancelled.
+    Concurrent callers share one conversion. It completes even if callers are cancelled. Raises `TooBusy`.
     """
     request = DerivationRequest(facts.sha256, conversion)
     result = (await load_derivations(store, owner, facts.sha256)).get(request)
@@ -72,10 +74,14 @@ def finish(store: Store, key: tuple[str, DerivationRequest], task: asyncio.Task[
 
 
 async def convert_in_slot(store: Store, owner: str, facts: Facts, request: DerivationRequest) -> Derivative | Failed:
-    """Convert once a slot is free, unless another process has done so meanwhile."""
-    async with store.conversion_slots:
-        result = (await load_derivations(store, owner, facts.sha256)).get(request)
-        return result if is_final(result) else await convert_now(store, owner, facts, request)
+    """Convert once it is the caller's turn, unless another process has done so meanwhile. Raises `TooBusy`."""
+    in_lane, user = request.conversion == "thumbnail", caller.get().owner
+    gate.BUDGET.check(user)
+    turns = store.thumbnail_turns if in_lane else store.conversion_turns
+    with acting_for(user, in_lane=in_lane):
+        async with turns.awaited(user, WAIT_SECONDS):
+            result = (await load_derivations(store, owner, facts.sha256)).get(request)
+            return result if is_final(result) else await convert_now(store, owner, facts, request)
 
 
 def is_final(result: Derivative | Failed | None) -> TypeGuard[Derivative | Failed]:

@@ -18,9 +18,9 @@ from showandtell.core.messages.parts import ToolCall, is_approval
 from showandtell.core.planning.step_record import Step
 from showandtell.core.planning.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
-from showandtell.storage.blobs.threads import run_in_thread, run_long_job
+from showandtell.storage.blobs.threads import run_in_thread
 from showandtell.storage.conversations.turn_lock import TurnLock
-from showandtell.storage.files.convert import convert_all
+from showandtell.storage.files.convert import convert_in_turn
 from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.numbering import AcceptedMessage, Register
 from showandtell.storage.files.proofs import probe_all, probe_now
@@ -203,7 +203,7 @@ class MemoryConversation:
 
     async def load(self, requests: Iterable[DerivationRequest]) -> Derivations:
         """Run the conversions that a plan requests."""
-        return await run_long_job(convert_all, list(requests), self.file_cache)
+        return await convert_in_turn(requests, self.file_cache)
 
     async def learn(self, results: Derivations) -> None:
         """Store results of conversions and providers."""

@@ -18,6 +18,7 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivative,
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
 from showandtell.errors import BadInput, NotFound, StorageFailed
+from showandtell.media.turns import Turns, caller
 from showandtell.storage.blobs.base import BlobStore
 from showandtell.storage.blobs.open import open_store
 from showandtell.storage.conversations.access import (
@@ -41,7 +42,7 @@ from showandtell.storage.database.reserve import Reserve
 from showandtell.storage.database.tables import aliases, attachments, conversations, messages, shares, upsert
 from showandtell.storage.files.convert import MAX_CONCURRENT
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES, FileCache
-from showandtell.storage.files.proofs import MAX_CONCURRENT_PROBES, start_probe
+from showandtell.storage.files.proofs import MAX_CONCURRENT_PROBES, PROBE_SECONDS, start_probe
 
 #: How long unused bytes are kept, in seconds. A message may name bytes this long after they were stored.
 GRACE = 24 * 3600.0
@@ -132,10 +133,13 @@ class Store:
         self.quotas = settings.get("quotas", Quotas())
         self.terms = settings.get("terms", Terms(settings.get("clock", time.time)))
         self.strip_location = settings.get("strip_location", False)
-        #: Limits concurrent probes of uploads to the number of the gate's child processes.
-        self.probe_slots = asyncio.Semaphore(MAX_CONCURRENT_PROBES)
-        #: Limits concurrent conversions for people; those for models are not counted.
-        self.conversion_slots = asyncio.Semaphore(MAX_CONCURRENT)
+        #: Uploads that are received at once: a user has four of them while others upload, too.
+        self.upload_turns = Turns("uploads", each=4)
+        #: Concurrent probes of uploads, and conversions for people; those for models are not counted. The gate has as
+        #: many child processes for conversions and thumbnails.
+        self.probe_turns = Turns("uploads", MAX_CONCURRENT_PROBES, each=2)
+        self.conversion_turns = Turns("conversions", MAX_CONCURRENT + 1)
+        self.thumbnail_turns = Turns("thumbnails", MAX_CONCURRENT + 1)
         #: Running conversions for people, by owner and request.
         self.active_conversions: dict[tuple[str, DerivationRequest], asyncio.Task[Derivative | Failed]] = {}
 
@@ -233,7 +237,7 @@ class Store:
         """Store and probe a file that belongs to no message yet. Its bytes are protected until a row names them."""
         account = Account(user, self.quotas, self.terms.clock)
         file_cache = self.file_cache(user, reference_from_threads(self.database, account))
-        async with self.probe_slots:
+        async with self.probe_turns.awaited(caller.get().owner, PROBE_SECONDS):
             return await asyncio.wrap_future(start_probe(file_cache, file))
 
     async def list(self, owner: str = "local", *, limit: int = 50, before: str | None = None) -> tuple[Summary, ...]:
@@ -278,9 +282,7 @@ class Store:
             connection.execute(delete(conversations).where(conversations.c.id == id))
             return keys
 
-        return await collect_now(
-            self.database, self.blobs, await self.database.write(transaction, within=SLOW_SECONDS)
-        )
+        return await collect_now(self.database, self.blobs, await self.database.write(transaction, within=SLOW_SECONDS))
 
     async def delete_file(self, conversation: StoredConversation, number: int) -> Collected:
         """Delete the bytes of a file and everything derived from them. Its name and number stay, with a note.

@@ -5,20 +5,26 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from contextvars import copy_context
 from pathlib import Path
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.conversion import MAX_CHARACTERS
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.file import File
-from showandtell.errors import BadFile, BadInput, FileChanged
+from showandtell.errors import BadFile, BadInput, FileChanged, TooBusy
 from showandtell.media import gate
 from showandtell.media.gate import ConversionOutput
+from showandtell.media.turns import Turns, caller
+from showandtell.storage.blobs.threads import run_long_job
 from showandtell.storage.files.file_cache import FileCache
 
-#: Concurrent conversions; the gate has as many child processes for them.
+#: Concurrent conversions of one message; the gate has as many child processes for one user.
 MAX_CONCURRENT = 2
+#: Messages whose files are converted at once, in this process. Each takes a thread.
+LOADS = Turns("conversions", 8, each=2)
+#: Seconds that a conversion waits for its turn.
+WAIT_SECONDS = 240.0
 
 
 def convert_all(requests: Iterable[DerivationRequest], file_cache: FileCache) -> Derivations:
@@ -27,7 +33,18 @@ def convert_all(requests: Iterable[DerivationRequest], file_cache: FileCache) ->
     if len(pending) < 2:
         return {want: convert(want, file_cache) for want in pending}
     with ThreadPoolExecutor(MAX_CONCURRENT, thread_name_prefix="showandtell-load") as pool:
-        return dict(zip(pending, pool.map(partial(convert, file_cache=file_cache), pending), strict=True))
+        results = [pool.submit(copy_context().run, convert, want, file_cache) for want in pending]
+        return {want: result.result() for want, result in zip(pending, results, strict=True)}
+
+
+async def convert_in_turn(requests: Iterable[DerivationRequest], file_cache: FileCache) -> Derivations:
+    """Like `convert_all`, once it is the caller's turn. Waiting takes no thread, and ends after `WAIT_SECONDS`."""
+    pending = list(requests)
+    try:
+        async with LOADS.awaited(caller.get().owner, WAIT_SECONDS):
+            return await run_long_job(convert_all, pending, file_cache)
+    except TooBusy as error:
+        return {request: Failed(f"was not converted now: {error}", passing=True) for request in pending}
 
 
 def convert(request: DerivationRequest, file_cache: FileCache) -> Derivative | Failed:

@@ -15,7 +15,7 @@ from showandtell.core.media_types.claims import normalize_type, read_claim
 from showandtell.core.messages.attachments import Address, Facts, ProbedFile
 from showandtell.core.messages.file import File, Reader, Uri
 from showandtell.core.messages.parts import Text
-from showandtell.errors import BadFile, FileChanged, QuotaExceeded, StorageFailed
+from showandtell.errors import BadFile, DecoderBusy, FileChanged, QuotaExceeded, StorageFailed
 from showandtell.media import gate
 from showandtell.media.gate import ProbeResult
 from showandtell.storage.blobs.base import BlobStore, Spooled
@@ -81,7 +81,10 @@ class FileCache:
                     return self._store(file, name)
         except BadFile as error:
             problem = f"{error.problem}: {error.advice}"
-            return ProbedFile(name, problem=problem, over_quota=isinstance(error, QuotaExceeded))
+            retry_after = error.retry_after if isinstance(error, DecoderBusy) else 0
+            return ProbedFile(
+                name, problem=problem, over_quota=isinstance(error, QuotaExceeded), retry_after=retry_after
+            )
         except OSError as error:
             return ProbedFile(
                 name, problem=f"can't be read ({error.strerror or type(error).__name__}): check that it exists"

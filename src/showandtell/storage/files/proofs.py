@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
+from contextvars import copy_context
 
 from showandtell.core.messages.attachments import ProbedFile
 from showandtell.core.messages.file import File
@@ -55,11 +56,12 @@ def timed_out(file: File) -> ProbedFile:
 def start_probe(file_cache: FileCache, file: File) -> Future[ProbedFile]:
     """Probe a file in a thread of its own."""
     future: Future[ProbedFile] = Future()
+    context = copy_context()
     future.set_running_or_notify_cancel()  # it can no longer be cancelled, so the result can always be set
 
     def target() -> None:
         try:
-            future.set_result(file_cache.probe(file))
+            future.set_result(context.run(file_cache.probe, file))
         except BaseException as error:  # noqa: BLE001 - passed on to the caller
             future.set_exception(error)
 

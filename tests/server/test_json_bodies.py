@@ -1,0 +1,66 @@
+"""Bodies of JSON routes: small, read up to the first problem, and described in OpenAPI."""
+
+import json
+
+import pytest
+
+from showandtell.server.middleware.body_limits import MAX_BODY, MAX_SETTINGS_BODY
+from support.serving import serving
+from support.two_users import ask
+
+pytestmark = pytest.mark.anyio
+JSON = {"content-type": "application/json"}
+CONVERSATION = "/api/conversations/conv_" + "x" * 22
+ROUTES = [
+    ("PATCH", "/api/settings", MAX_SETTINGS_BODY),
+    ("PATCH", CONVERSATION, MAX_BODY),
+    ("POST", CONVERSATION + "/branch", MAX_BODY),
+    ("PUT", CONVERSATION + "/shares/ann", MAX_BODY),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "limit"), ROUTES)
+async def test_a_body_over_the_limit_of_its_route_is_refused_in_words(tmp_path, method, path, limit):
+    async with serving(tmp_path) as site:
+        status, received = await ask(site.session, method, path, data=b" " * (limit + 1), headers=JSON)
+        assert (status, received["error"]["kind"]) == (413, "TooLarge")
+        assert received["error"]["text"].startswith(f"the body has more than {limit:,} bytes: send less")
+
+
+@pytest.mark.parametrize(("method", "path", "limit"), ROUTES)
+async def test_a_body_of_invalid_fields_gets_one_short_problem(tmp_path, method, path, limit):
+    body = json.dumps({f"field {number}": number for number in range(limit // 24)})
+    async with serving(tmp_path) as site:
+        status, received = await ask(site.session, method, path, data=body, headers=JSON)
+        assert (status, received["error"]["kind"]) == (422, "BadInput")
+        assert len(received["error"]["text"]) < 250
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"theme": "d\xff"}', b"[" * 9000, b'{"instructions": null}'])
+async def test_a_body_that_is_no_such_json_is_refused(tmp_path, body):
+    async with serving(tmp_path) as site:
+        status, received = await ask(site.session, "PATCH", "/api/settings", data=body, headers=JSON)
+        assert (status, received["error"]["text"].partition(":")[0]) == (422, "the body is invalid")
+
+
+async def test_the_longest_instructions_fit(tmp_path):
+    async with serving(tmp_path) as site:
+        status, settings = await ask(site.session, "PATCH", "/api/settings", json={"instructions": "é" * 20_000})
+        assert (status, len(settings["instructions"])) == (200, 20_000)
+        status, received = await ask(site.session, "PATCH", "/api/settings", json={"instructions": "a" * 20_001})
+        assert (status, "20000" in received["error"]["text"]) == (422, True)
+
+
+async def test_openapi_says_how_large_bodies_may_be(tmp_path):
+    async with serving(tmp_path) as site:
+        paths = (await site.get("/api/openapi.json"))[1]["paths"]
+        bodies = {
+            (path, method): operation["requestBody"]["description"]
+            for path, methods in paths.items()
+            for method, operation in methods.items()
+            if "description" in operation.get("requestBody", {})
+        }
+        assert len(bodies) == 5
+        assert bodies["/api/settings", "patch"] == "at most 131,072 bytes"
+        assert bodies["/api/conversations/{id}", "patch"] == "at most 16,384 bytes"
+        assert "413" in paths["/api/settings"]["patch"]["responses"]
