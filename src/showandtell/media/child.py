@@ -1,7 +1,9 @@
 """The only process that decodes media: `python -m showandtell.media.child [--ocr | --convert]`.
 
-Reads one JSON request per line and writes one JSON response per line. It limits itself before it imports a decoder.
-Only with `--convert` may it write files: into the folder of the request, each within a size limit.
+Reads one JSON request per line and writes one JSON response per line. It imports the decoders but opens no file itself:
+for each request it has a fork ready, which raises its walls for exactly this request, answers and ends. So what a
+hostile file leaves behind in a decoder never meets another file. Only with `--convert` may a fork write files: into the
+folder of the request, each within a size limit.
 """
 
 from __future__ import annotations
@@ -10,14 +12,19 @@ import contextlib
 import json
 import os
 import resource
+import select
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TextIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
+
+from msgspec import to_builtins
 
 from showandtell.errors import BadFile
+from showandtell.media.forks import Fork, Handler, start_fork
+from showandtell.media.sandbox import InnerWalls, Walls, raise_outer_walls
 
 Message: TypeAlias = dict[str, Any]
 
@@ -29,26 +36,33 @@ CONVERT_MEMORY = 1 << 30
 #: Measured: detection and recognition on two threads, 920 MiB.
 OCR_MEMORY = 2 << 30
 OPEN_FILES = 64
-#: Maximum bytes of one file that a conversion writes; the parent checks the sum of all files.
+#: Maximum bytes of one file that a conversion writes; `forks` limits the sum of all files.
 FILE_LIMIT = 64 << 20
+#: Seconds without a request after which the decoders are unloaded.
+IDLE_SECONDS = 120.0
+STOPPED: Message = {
+    "problem": "stopped the decoder",
+    "advice": "it may be damaged or hostile; save it anew, or smaller",
+}
 
 
 def main(arguments: list[str]) -> None:
-    """Handle requests until standard input ends."""
+    """Answer requests until standard input ends."""
     output = claim_stdout()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if "--convert" in arguments:
+    walls = raise_outer_walls()
+    may_write = "--convert" in arguments
+    if may_write:
         limit_process(CONVERT_MEMORY, FILE_LIMIT)
     else:
         limit_process(OCR_MEMORY if "--ocr" in arguments else MEDIA_MEMORY, 0)
-    for line in sys.stdin:
-        output.write(json.dumps(handle_request(json.loads(line))) + "\n")
-        output.flush()
+    with contextlib.suppress(BrokenPipeError):
+        answer_requests(output, partial(prepare, walls, may_write=may_write))
 
 
-def claim_stdout() -> TextIO:
+def claim_stdout() -> BinaryIO:
     """Reserve standard output for responses: what a library prints goes to standard error."""
-    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return output
 
@@ -60,6 +74,82 @@ def limit_process(memory: int, written: int) -> None:
     for limit, value in (*limits, (resource.RLIMIT_FSIZE, written), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(limit, (value, value))
+
+
+def answer_requests(output: BinaryIO, prepare: Callable[[], Handler]) -> None:
+    """Let a fork answer each request; the next one is forked before its request comes."""
+    fork: Fork | None = None
+    for line in read_lines():
+        if (line is None or import_decoders(json.loads(line))) and fork:
+            fork.stop()  # it would have to import them itself
+            fork = None
+        if line is None:
+            start_again(output)
+        else:
+            answer_request(fork or start_fork(prepare), line, output)
+            fork = start_fork(prepare)
+
+
+def answer_request(fork: Fork, line: bytes, output: BinaryIO) -> None:
+    """Pass on the answer of a fork. One that writes files has ended before, so that it can't change them any more."""
+    request = json.loads(line)
+    folder = request.get("folder")
+    answer = fork.ask(line, request["seconds"] + 5, folder) or json.dumps(STOPPED).encode() + b"\n"
+    if folder:
+        fork.stop()
+    output.write(answer)
+    output.flush()
+    if not folder:
+        fork.stop()
+
+
+def read_lines() -> Iterator[bytes | None]:
+    """The lines of standard input; None once none has come for a while after the first."""
+    rest, timeout = b"", None
+    while True:
+        if not select.select([0], [], [], timeout)[0]:
+            yield None
+        chunk = os.read(0, 1 << 16)
+        if not chunk:
+            return
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line + b"\n"
+        timeout = IDLE_SECONDS if not rest else None
+
+
+def start_again(output: BinaryIO) -> None:
+    """Replace this process by a new one with the same pipes, which takes little memory until its first request."""
+    os.dup2(output.fileno(), 1)
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the command that started this one
+
+
+def import_decoders(request: Message) -> bool:
+    """Import what a request needs, so that forks have it; whether anything was new."""
+    count = len(sys.modules)
+    with contextlib.suppress(Exception):  # the fork meets the same error and reports it
+        find_task(request)
+        load_plugins()
+    return len(sys.modules) > count
+
+
+def load_plugins() -> None:
+    """Let Pillow import all its formats, if it is in use."""
+    if "PIL.Image" in sys.modules:
+        sys.modules["PIL.Image"].init()
+
+
+def prepare(walls: Walls, *, may_write: bool) -> Handler:
+    """Get ready for one request, in the fork."""
+    return partial(handle_line, InnerWalls(walls, may_write=may_write))
+
+
+def handle_line(walls: InnerWalls, line: bytes) -> bytes:
+    """The response to the request in a line, within the walls."""
+    request = json.loads(line)
+    walls.raise_for(request.get("path"), request.get("folder"))
+    response = {"result": to_builtins(walls.walls)} if request["task"] == "walls" else handle_request(request)
+    return json.dumps(response).encode() + b"\n"
 
 
 def handle_request(request: Message) -> Message:
@@ -91,10 +181,11 @@ def find_task(request: Message) -> Callable[[], Any]:
 
             return partial(describe_file, request["path"], request["media_type"])
         case "convert":
-            from showandtell.media.convert import make  # noqa: PLC0415 - imported at first use
+            from showandtell.media.convert import load_converter  # noqa: PLC0415 - imported at first use
 
             tempfile.tempdir = request["folder"]  # temporary files of libraries go there
-            return partial(make, request["path"], request["media_type"], request["conversion"], request["folder"])
+            converter = load_converter(request["media_type"], request["conversion"])
+            return partial(converter, request["path"], folder=request["folder"])
         case "strip":
             from showandtell.media.convert.location import strip_location  # noqa: PLC0415 - imported at first use
 
