@@ -3,6 +3,7 @@
 import os
 import platform
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from showandtell.media import gate
+from showandtell.media import gate, linux
 from showandtell.media.worker import ChildFailed, MediaWorker
 from support import escapes
 from support.paths import ROOT
@@ -38,6 +39,7 @@ def walls():
 @pytest.fixture
 def target(tmp_path):
     """A request, and what an attack would like to reach: all of it exists and is readable by this user."""
+    linux.control_process(linux.PR_SET_DUMPABLE, 1)  # other tests run commands in this process, which hide it
     data, folder = tmp_path / "data", tmp_path / "out"
     data.mkdir()
     folder.mkdir()
@@ -170,3 +172,16 @@ def test_a_library_outside_of_the_usual_folders_can_be_read(workers, target):
     outcome, words = ask(workers["walled"], "read_own_module", target)["result"]
     assert (outcome, words) == ("escaped", "read")
     assert str(ROOT) in escapes.__file__
+
+
+@pytest.mark.parametrize("is_hidden", [True, False])
+def test_a_hidden_process_keeps_its_environment_from_others_of_its_user(is_hidden):
+    alike = "from showandtell.media import linux, sandbox; linux.keep_capabilities(0); "
+    waits = alike + ("sandbox.hide_process(); " if is_hidden else "") + "print(flush=True); input()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", waits], **pipes) as hidden:  # noqa: S603 - our own words
+        hidden.stdout.readline()
+        reads = f"{alike}open('/proc/{hidden.pid}/environ').read()"
+        reader = subprocess.run([sys.executable, "-c", reads], check=False, capture_output=True)  # noqa: S603 - the same
+        hidden.stdin.close()
+    assert (b"PermissionError" in reader.stderr, reader.returncode) == (is_hidden, int(is_hidden))

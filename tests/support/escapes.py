@@ -107,7 +107,13 @@ for call in CALLS:
 UNSURE |= {
     f"call_{name}" for name in ("pidfd_getfd", "perf_event_open", "init_module", "quotactl", "swapon", "mq_open")
 }
-UNSURE |= {f"call_{name}" for name in ("io_uring_setup", "keyctl", "bpf", "userfaultfd", "clone3", "execveat", "kcmp")}
+UNSURE |= {
+    f"call_{name}" for name in ("tkill", "fanotify_init", "fsopen", "pivot_root", "sched_setaffinity", "sethostname")
+}
+UNSURE |= {
+    f"call_{name}"
+    for name in ("setpriority", "io_uring_setup", "keyctl", "bpf", "userfaultfd", "clone3", "execveat", "kcmp")
+}
 
 
 @attack("landlock")
@@ -150,7 +156,7 @@ def list_the_data_folder(target):
     return [path.name for path in Path(target["data"]).iterdir()]
 
 
-@attack("landlock")
+@attack("landlock", sure=False)
 def list_the_home_folder(_):
     return [path.name for path in Path("~").expanduser().iterdir()]
 
@@ -181,7 +187,7 @@ def overwrite_bytes_of_another_owner(target):
     return Path(target["blob"]).open("r+b").fileno()
 
 
-@attack("landlock")
+@attack("landlock", sure=False)
 def change_the_decoder(_):
     return Path(sys.modules["showandtell.media.child"].__file__).open("ab").fileno()
 
