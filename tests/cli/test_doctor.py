@@ -62,7 +62,7 @@ def test_a_damaged_database_file_is_broken(tmp_path):
     assert (done.returncode, lines(done)["database"][0]) == (1, "BROKEN")
 
 
-def test_a_data_folder_that_others_can_read_is_told(tmp_path):
+def test_a_data_folder_that_others_can_read_is_reported(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data").chmod(0o755)
     done = run(tmp_path, "doctor")

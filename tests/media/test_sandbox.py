@@ -118,6 +118,12 @@ def test_who_takes_too_much_is_ended_and_the_template_stays(workers, target, tas
     assert workers["walled"].process.pid == template
 
 
+@pytest.mark.parametrize("task", ["answer_with_noise", "answer_with_a_list", "answer_with_deep_nesting"])
+def test_an_answer_in_no_known_form_counts_as_a_death(workers, target, task):
+    with pytest.raises(ChildFailed, match="stopped the decoder"):
+        ask(workers["walled"], task, target)
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has calls for 32 bits")
 def test_a_call_for_32_bits_ends_the_process(workers, walls, target):
     if not walls["seccomp"]:
@@ -127,7 +133,7 @@ def test_a_call_for_32_bits_ends_the_process(workers, walls, target):
 
 def test_nothing_outlives_its_answer(workers, target):
     _, pid = ask(workers["walled"], "answer_while_a_thread_stays", target)["result"]
-    assert not psutil.pid_exists(pid)
+    wait_for(lambda: not psutil.pid_exists(pid))
 
 
 def test_nothing_outlives_the_time_limit(workers, target):

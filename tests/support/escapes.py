@@ -424,6 +424,18 @@ def answer_twice(_):
     time.sleep(60)
 
 
+def answer_with_noise(_):
+    os.write(1, b"\xff{\n")
+
+
+def answer_with_a_list(_):
+    os.write(1, b"[1]\n")
+
+
+def answer_with_deep_nesting(_):
+    os.write(1, b"[" * 60_000 + b"\n")
+
+
 def write_many_files(target):
     for number in range(10_000):
         Path(target["folder"], str(number)).write_bytes(b"")

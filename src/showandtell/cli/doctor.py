@@ -173,7 +173,7 @@ def check(name: str, task: Callable[[], str]) -> Finding:
         return Finding("ok", name, task())
     except ShowAndTellError as error:
         return Finding("BROKEN", name, str(error))
-    except Exception as error:  # noqa: BLE001 - drivers raise anything, and the report goes on
+    except Exception as error:  # noqa: BLE001 - drivers raise anything, and the report continues
         reason = getattr(error, "orig", None) or error  # without what SQLAlchemy adds
         return Finding("BROKEN", name, f"can't be used ({' '.join(str(reason).split())[:300]})")
 

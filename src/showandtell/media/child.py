@@ -91,16 +91,13 @@ def answer_requests(output: BinaryIO, prepare: Callable[[], Handler]) -> None:
 
 
 def answer_request(fork: Fork, line: bytes, output: BinaryIO) -> None:
-    """Pass on the answer of a fork. One that writes files has ended before, so that it can't change them any more."""
+    """Pass on the answer of a fork. It is killed before, so that nobody meets a file that it still writes to."""
     request = json.loads(line)
-    folder = request.get("folder")
-    answer = fork.ask(line, request["seconds"] + 5, folder) or json.dumps(STOPPED).encode() + b"\n"
-    if folder:
-        fork.stop()
-    output.write(answer)
+    answer = fork.ask(line, request["seconds"] + 5, request.get("folder"))
+    fork.kill()
+    output.write(answer or json.dumps(STOPPED).encode() + b"\n")
     output.flush()
-    if not folder:
-        fork.stop()
+    fork.reap()  # its memory is given back while the parent reads
 
 
 def read_lines() -> Iterator[bytes | None]:

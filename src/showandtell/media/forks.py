@@ -40,7 +40,7 @@ class Fork:
     answers: int
 
     def ask(self, line: bytes, seconds: float, folder: str | None) -> bytes | None:
-        """The answer as one line; None if there is none within these seconds. `stop` must follow."""
+        """The answer as one line; None if there is none within these seconds."""
         with contextlib.suppress(BrokenPipeError):
             write_all(self.requests, line)
         return self.read_answer(time.monotonic() + seconds, folder)
@@ -71,15 +71,22 @@ class Fork:
         except OSError:
             return 0
 
-    def stop(self) -> None:
-        """Kill the process, if it still runs, and close the pipes."""
-        os.close(self.requests)
-        os.close(self.answers)
+    def kill(self) -> None:
+        """Kill the process, if it still runs, and all that it started. `reap` must follow."""
         with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: a process that has ended
             os.killpg(self.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)  # it has no group of its own yet
+        os.kill(self.pid, signal.SIGKILL)  # it may have no group of its own yet
+
+    def reap(self) -> None:
+        """Wait for the end of a killed process, and close the pipes."""
+        os.close(self.requests)
+        os.close(self.answers)
         os.waitpid(self.pid, 0)
+
+    def stop(self) -> None:
+        """Kill and reap."""
+        self.kill()
+        self.reap()
 
 
 def start_fork(prepare: Callable[[], Handler]) -> Fork:

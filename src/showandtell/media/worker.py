@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 #: Maximum bytes of a response; the text of twenty pages stays far below.
 RESPONSE_LIMIT = 8 << 20
@@ -128,13 +128,19 @@ def list_environment() -> dict[str, str]:
 
 
 def exchange(process: subprocess.Popen[bytes], request: str, seconds: float) -> Any:
-    """Write one line and read one line."""
+    """Write one line and read one line; an answer that is no JSON object counts as a death."""
     assert process.stdin is not None  # noqa: S101 - Popen was called with pipes
     try:
         process.stdin.write(request.encode() + b"\n")
     except BrokenPipeError:
         raise ChildFailed("stopped the decoder before it began") from None
-    return json.loads(read_line(process, seconds))
+    try:
+        response: Any = json.loads(read_line(process, seconds))
+    except (ValueError, RecursionError):
+        response = None
+    if not isinstance(response, dict):
+        raise ChildFailed("stopped the decoder")
+    return cast("Any", response)
 
 
 def read_line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
