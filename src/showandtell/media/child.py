@@ -126,14 +126,16 @@ def import_decoders(request: Message) -> bool:
     count = len(sys.modules)
     with contextlib.suppress(Exception):  # the fork meets the same error and reports it
         find_task(request)
-        load_plugins()
+        load_shared_state()
     return len(sys.modules) > count
 
 
-def load_plugins() -> None:
-    """Let Pillow import all its formats, if it is in use."""
+def load_shared_state() -> None:
+    """Load what libraries in use would otherwise load in each fork: Pillow's formats, the names of PDFium's fonts."""
     if "PIL.Image" in sys.modules:
         sys.modules["PIL.Image"].init()
+    if "showandtell.media.documents" in sys.modules:
+        sys.modules["showandtell.media.documents"].load_fonts()
 
 
 def prepare(walls: Walls, *, may_write: bool) -> Handler:
