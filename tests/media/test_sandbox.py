@@ -104,6 +104,14 @@ def test_no_process_serves_two_files(workers, target):
     assert first[1] != second[1]
 
 
+def test_nothing_of_earlier_requests_and_answers_is_in_memory(workers, target):
+    words = "the words of another owner"
+    _, answer = ask(workers["bare"], "answer_with_words", target | {"words": words})["result"]
+    assert answer == words * 100
+    found = ask(workers["bare"], "search_own_memory", target | {"backwards": words[::-1]})["result"]
+    assert found == ["escaped", 0]
+
+
 def test_an_answer_for_another_file_is_never_passed_on(workers, target):
     assert ask(workers["walled"], "answer_twice", target) == {"result": "mine"}
     assert ask(workers["walled"], "open_own_file_and_folder", target)["result"] == ["escaped", "done"]

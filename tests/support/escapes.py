@@ -485,3 +485,20 @@ def list_own_environment(_):
 
 def read_own_module(_):
     return Path(__file__).read_bytes() and "read"
+
+
+def answer_with_words(target):
+    return target["words"] * 100
+
+
+def search_own_memory(target):
+    """How often words occur in this process. They come backwards, so that the search doesn't find itself."""
+    backwards, found = target["backwards"].encode(), 0
+    with Path("/proc/self/mem").open("rb", 0) as memory:
+        for line in Path("/proc/self/maps").read_text().splitlines():
+            places, rights, *_ = line.split()
+            start, end = (int(place, 16) for place in places.split("-"))
+            if rights.startswith("rw"):
+                memory.seek(start)
+                found += memory.read(end - start)[::-1].count(backwards)
+    return found

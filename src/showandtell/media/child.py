@@ -11,19 +11,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import resource
 import select
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import to_builtins
 
 from showandtell.errors import BadFile
-from showandtell.media.forks import Fork, Handler, start_fork
+from showandtell.media.forks import Fork, Handler, start_fork, write_all
 from showandtell.media.sandbox import InnerWalls, Walls, raise_outer_walls
 
 Message: TypeAlias = dict[str, Any]
@@ -40,6 +41,11 @@ OPEN_FILES = 64
 FILE_LIMIT = 64 << 20
 #: Seconds without a request after which the decoders are unloaded.
 IDLE_SECONDS = 120.0
+IDLE = -1
+#: Maximum bytes of a request.
+REQUEST_LIMIT = 1 << 20
+#: The fields of a request that `read_head` returns.
+HEAD = re.compile(rb'"(task|media_type|conversion|folder|kind|seconds)": ("(?:[^"\\]|\\.)*"|[0-9.e+-]+)')
 STOPPED: Message = {
     "problem": "stopped the decoder",
     "advice": "it may be damaged or hostile; save it anew, or smaller",
@@ -60,9 +66,9 @@ def main(arguments: list[str]) -> None:
         answer_requests(output, partial(prepare, walls, may_write=may_write))
 
 
-def claim_stdout() -> BinaryIO:
+def claim_stdout() -> int:
     """Reserve standard output for responses: what a library prints goes to standard error."""
-    output = os.fdopen(os.dup(1), "wb")
+    output = os.dup(1)
     os.dup2(2, 1)
     return output
 
@@ -76,56 +82,66 @@ def limit_process(memory: int, written: int) -> None:
             resource.setrlimit(limit, (value, value))
 
 
-def answer_requests(output: BinaryIO, prepare: Callable[[], Handler]) -> None:
-    """Let a fork answer each request; the next one is forked before its request comes."""
+def answer_requests(output: int, prepare: Callable[[], Handler]) -> None:
+    """Let a fork answer each request; the next one is forked before its request comes.
+
+    Requests and answers are in one buffer that is wiped, because each fork has a copy of this process's memory.
+    """
     fork: Fork | None = None
-    for line in read_lines():
-        if (line is None or import_decoders(json.loads(line))) and fork:
+    buffer = bytearray(REQUEST_LIMIT)
+    while size := read_request(buffer, IDLE_SECONDS if fork else None):
+        if (size == IDLE or import_decoders(read_head(buffer, size))) and fork:
             fork.stop()  # it would have to import them itself
             fork = None
-        if line is None:
+        if size == IDLE:
             start_again(output)
         else:
-            answer_request(fork or start_fork(prepare), line, output)
+            answer_request(fork or start_fork(prepare), buffer, size, output)
             fork = start_fork(prepare)
 
 
-def answer_request(fork: Fork, line: bytes, output: BinaryIO) -> None:
-    """Pass on the answer of a fork. It is killed before, so that nobody meets a file that it still writes to."""
-    request = json.loads(line)
-    answer = fork.ask(line, request["seconds"] + 5, request.get("folder"))
-    fork.kill()
-    output.write(answer or json.dumps(STOPPED).encode() + b"\n")
-    output.flush()
+def read_request(buffer: bytearray, timeout: float | None) -> int:
+    """Read one line into the buffer: its length, `IDLE` if none comes in time, 0 at the end or if it is too long."""
+    if not select.select([0], [], [], timeout)[0]:
+        return IDLE
+    size, view = 0, memoryview(buffer)
+    while not size or not buffer.endswith(b"\n", 0, size):
+        count = os.readv(0, [view[size:]])
+        if not count:
+            return 0
+        size += count
+    return size
+
+
+def read_head(buffer: bytearray, size: int) -> Message:
+    """The fields of a request that this process needs: neither paths nor what a chart shows."""
+    return {name.decode(): json.loads(value) for name, value in HEAD.findall(buffer, 0, size)}
+
+
+def answer_request(fork: Fork, buffer: bytearray, size: int, output: int) -> None:
+    """Pass on the answer of a fork, or say that there is none."""
+    head = read_head(buffer, size)
+    with contextlib.suppress(BrokenPipeError):
+        write_all(fork.requests, memoryview(buffer)[:size])
+    is_whole = fork.pass_on(output, buffer, head["seconds"] + 5, head.get("folder"))
+    if not is_whole:  # a line that breaks off is no JSON, which counts as a death
+        write_all(output, (b"" if is_whole is False else json.dumps(STOPPED).encode()) + b"\n")
     fork.reap()  # its memory is given back while the parent reads
+    buffer[:] = bytes(len(buffer))
 
 
-def read_lines() -> Iterator[bytes | None]:
-    """The lines of standard input; None once none has come for a while after the first."""
-    rest, timeout = b"", None
-    while True:
-        if not select.select([0], [], [], timeout)[0]:
-            yield None
-        chunk = os.read(0, 1 << 16)
-        if not chunk:
-            return
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            yield line + b"\n"
-        timeout = IDLE_SECONDS if not rest else None
-
-
-def start_again(output: BinaryIO) -> None:
+def start_again(output: int) -> None:
     """Replace this process by a new one with the same pipes, which takes little memory until its first request."""
-    os.dup2(output.fileno(), 1)
+    os.dup2(output, 1)
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the command that started this one
 
 
 def import_decoders(request: Message) -> bool:
     """Import what a request needs, so that forks have it; whether anything was new."""
     count = len(sys.modules)
-    with contextlib.suppress(Exception):  # the fork meets the same error and reports it
+    with contextlib.suppress(Exception):  # a field that isn't known here, or an error that the fork meets and reports
         find_task(request)
+    with contextlib.suppress(Exception):
         load_shared_state()
     return len(sys.modules) > count
 

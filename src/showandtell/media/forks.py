@@ -1,7 +1,8 @@
 """A process for each request, forked ahead of it from one that has everything imported, and ended after its answer.
 
-The parent treats answers as bytes that it doesn't look into. The kernel has no limit for the threads of a process or
-for the sum of the files that it writes, so the parent looks every tenth of a second.
+The parent treats answers as bytes that it doesn't look into, and keeps none: the next fork has a copy of its memory.
+The kernel has no limit for the threads of a process or for the sum of the files that it writes, so the parent looks
+every tenth of a second.
 """
 
 from __future__ import annotations
@@ -39,30 +40,36 @@ class Fork:
     requests: int
     answers: int
 
-    def ask(self, line: bytes, seconds: float, folder: str | None) -> bytes | None:
-        """The answer as one line; None if there is none within these seconds."""
-        with contextlib.suppress(BrokenPipeError):
-            write_all(self.requests, line)
-        return self.read_answer(time.monotonic() + seconds, folder)
+    def pass_on(self, output: int, buffer: bytearray, seconds: float, folder: str | None) -> bool | None:
+        """Write the answer to `output` up to the end of a line, as long as the fork stays within its limits.
 
-    def read_answer(self, deadline: float, folder: str | None) -> bytes | None:
-        """Read up to the end of a line, while the fork stays within its limits."""
-        answer = bytearray()
+        It is killed before the last part, so that nobody meets a file that it still writes to. True if the answer is
+        whole, False if it is not, None if there is none at all.
+        """
+        passed, deadline = 0, time.monotonic() + seconds
+        while passed < ANSWER_LIMIT and (size := self.read(buffer, deadline, folder)):
+            end = buffer.find(b"\n", 0, size) + 1  # nothing is copied
+            if end:
+                self.kill()
+            write_all(output, memoryview(buffer)[: end or size])
+            passed += size
+            if end:
+                return True
+        self.kill()
+        return False if passed else None
+
+    def read(self, buffer: bytearray, deadline: float, folder: str | None) -> int:
+        """Read a part of the answer; 0 at its end, at the deadline, and if the fork exceeds its limits."""
         poll = select.poll()
         poll.register(self.answers, select.POLLIN)
         poll.register(0, 0)  # the parent's end of standard input: only that it was closed is reported
-        while len(answer) < ANSWER_LIMIT and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
             ready = [descriptor for descriptor, _ in poll.poll(WATCH_SECONDS * 1000)]
             if self.answers in ready:
-                chunk = os.read(self.answers, 1 << 16)
-                answer += chunk
-                if b"\n" in chunk:
-                    return bytes(answer[: answer.index(b"\n") + 1])
-                if not chunk:
-                    return None
-            elif ready or self.count_threads() > THREADS_LIMIT or exceeds_limits(folder):
-                return None
-        return None
+                return os.readv(self.answers, [buffer])
+            if ready or self.count_threads() > THREADS_LIMIT or exceeds_limits(folder):
+                return 0
+        return 0
 
     def count_threads(self) -> int:
         """The number of threads, where the system tells it."""
@@ -130,7 +137,7 @@ def read_line() -> bytes:
     return bytes(line)
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes | memoryview) -> None:
     """Write to a pipe that takes only so much at once."""
     remaining = memoryview(data)
     while remaining:
