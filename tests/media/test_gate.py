@@ -23,7 +23,7 @@ from pillow_heif import register_heif_opener
 from showandtell.core.media_types.claims import normalize_type, read_claim
 from showandtell.core.media_types.signatures import detect_type, list_names
 from showandtell.errors import BadFile, DecoderBusy
-from showandtell.media import gate
+from showandtell.media import documents, gate
 from showandtell.media.child import MEDIA_MEMORY, handle_request
 from showandtell.media.describe import name_colour
 from showandtell.media.worker import ChildFailed, MediaWorker, WorkerPool
@@ -476,3 +476,9 @@ def test_a_chart_is_drawn_without_pyav():
     code = "import sys; from showandtell.media import draw; draw.draw_chart('', [1.0], []); print('av' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # noqa: S603 - our own words
     assert run.stdout.strip() == b"False"
+
+
+def test_fonts_are_loaded_by_a_page_of_our_own(tmp_path):
+    path = save(tmp_path, "sample.pdf", documents.SAMPLE)
+    assert gate.describe(path, "application/pdf") == {"pages": 1, "text": "a"}
+    documents.load_fonts()

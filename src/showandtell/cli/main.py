@@ -1,4 +1,4 @@
-"""The command line: `chat`, `ask`, stored conversations, `serve`, `token`, `render`, `explain`, `verify`, `matrix`.
+"""The command line: chats, stored conversations, the server, and what models are given.
 
 Exit status: 0 complete, 1 error, 2 usage, 3 incomplete, 4 refused, 130 interrupted, 143 and 129 ended by a signal.
 """
@@ -28,6 +28,7 @@ from showandtell.cli import chat as chatting
 from showandtell.cli import verify as verify_command
 from showandtell.cli.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.cli.conversations import COMMANDS
+from showandtell.cli.doctor import doctor
 from showandtell.cli.learned import EPILOG, models
 from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.cli.serve import serve
@@ -38,6 +39,7 @@ from showandtell.core.events.types import ErrorEvent, Event, Finish
 from showandtell.core.messages.file import File
 from showandtell.core.planning.values import OnUnsupported
 from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile, UsageError
+from showandtell.media.sandbox import hide_process
 from showandtell.samples import folder as samples
 from showandtell.storage.files import conversation_file
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
@@ -270,6 +272,7 @@ def matrix(
 
 app.command()(serve)
 app.command()(token)
+app.command()(doctor)
 app.command(epilog=EPILOG)(models)
 for name, command in COMMANDS.items():
     app.command(name)(command)
@@ -311,6 +314,7 @@ def exit_on_signals() -> None:
 def main() -> None:
     """Run the command line; each of our errors is one line on stderr and an exit status."""
     terminal.replace_unencodable()
+    hide_process()  # its environment holds keys
     exit_on_signals()
     try:
         sys.exit(app(standalone_mode=False))

@@ -19,6 +19,7 @@ from showandtell.cli import arguments
 from showandtell.cli.announce import Ready, announce
 from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.errors import UsageError
+from showandtell.media.sandbox import hide_process
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 from showandtell.storage.location import StorageLocation, check_libraries
 
@@ -304,6 +305,7 @@ def run_worker(options: ServeOptions, listening: socket.socket, on_ready: Callab
     from showandtell.server.observability.logs import configure_logging  # noqa: PLC0415 - the same
     from showandtell.server.process import run  # noqa: PLC0415 - the same
 
+    hide_process()  # a worker is a new process
     configure_logging(options.log_format.value, verbose=options.verbose)
     app = make_app(config_of(options))
 

@@ -1,7 +1,9 @@
 """The only process that decodes media: `python -m showandtell.media.child [--ocr | --convert]`.
 
-Reads one JSON request per line and writes one JSON response per line. It limits itself before it imports a decoder.
-Only with `--convert` may it write files: into the folder of the request, each within a size limit.
+Reads one JSON request per line and writes one JSON response per line. It imports the decoders but opens no file itself:
+for each request it has a fork ready, which raises its walls for exactly this request, answers and ends. So what a
+hostile file leaves behind in a decoder never meets another file. Only with `--convert` may a fork write files: into the
+folder of the request, each within a size limit.
 """
 
 from __future__ import annotations
@@ -9,15 +11,21 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import resource
+import select
 import signal
 import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TextIO, TypeAlias
+from typing import Any, TypeAlias
+
+from msgspec import to_builtins
 
 from showandtell.errors import BadFile
+from showandtell.media.forks import Fork, Handler, start_fork, write_all
+from showandtell.media.sandbox import InnerWalls, Walls, raise_outer_walls
 
 Message: TypeAlias = dict[str, Any]
 
@@ -29,26 +37,38 @@ CONVERT_MEMORY = 1 << 30
 #: Measured: detection and recognition on two threads, 920 MiB.
 OCR_MEMORY = 2 << 30
 OPEN_FILES = 64
-#: Maximum bytes of one file that a conversion writes; the parent checks the sum of all files.
+#: Maximum bytes of one file that a conversion writes; `forks` limits the sum of all files.
 FILE_LIMIT = 64 << 20
+#: Seconds without a request after which the decoders are unloaded.
+IDLE_SECONDS = 120.0
+IDLE = -1
+#: Maximum bytes of a request.
+REQUEST_LIMIT = 1 << 20
+#: The fields of a request that `read_head` returns.
+HEAD = re.compile(rb'"(task|media_type|conversion|folder|kind|seconds)": ("(?:[^"\\]|\\.)*"|[0-9.e+-]+)')
+STOPPED: Message = {
+    "problem": "stopped the decoder",
+    "advice": "it may be damaged or hostile; save it anew, or smaller",
+}
 
 
 def main(arguments: list[str]) -> None:
-    """Handle requests until standard input ends."""
+    """Answer requests until standard input ends."""
     output = claim_stdout()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if "--convert" in arguments:
+    walls = raise_outer_walls()
+    may_write = "--convert" in arguments
+    if may_write:
         limit_process(CONVERT_MEMORY, FILE_LIMIT)
     else:
         limit_process(OCR_MEMORY if "--ocr" in arguments else MEDIA_MEMORY, 0)
-    for line in sys.stdin:
-        output.write(json.dumps(handle_request(json.loads(line))) + "\n")
-        output.flush()
+    with contextlib.suppress(BrokenPipeError):
+        answer_requests(output, partial(prepare, walls, may_write=may_write))
 
 
-def claim_stdout() -> TextIO:
+def claim_stdout() -> int:
     """Reserve standard output for responses: what a library prints goes to standard error."""
-    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    output = os.dup(1)
     os.dup2(2, 1)
     return output
 
@@ -60,6 +80,91 @@ def limit_process(memory: int, written: int) -> None:
     for limit, value in (*limits, (resource.RLIMIT_FSIZE, written), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(limit, (value, value))
+
+
+def answer_requests(output: int, prepare: Callable[[], Handler]) -> None:
+    """Let a fork answer each request; the next one is forked before its request comes.
+
+    Requests and answers are in one buffer that is wiped, because each fork has a copy of this process's memory.
+    """
+    fork: Fork | None = None
+    buffer = bytearray(REQUEST_LIMIT)
+    while size := read_request(buffer, IDLE_SECONDS if fork else None):
+        if (size == IDLE or import_decoders(read_head(buffer, size))) and fork:
+            fork.stop()  # it would have to import them itself
+            fork = None
+        if size == IDLE:
+            start_again(output)
+        else:
+            answer_request(fork or start_fork(prepare), buffer, size, output)
+            fork = start_fork(prepare)
+
+
+def read_request(buffer: bytearray, timeout: float | None) -> int:
+    """Read one line into the buffer: its length, `IDLE` if none comes in time, 0 at the end or if it is too long."""
+    if not select.select([0], [], [], timeout)[0]:
+        return IDLE
+    size, view = 0, memoryview(buffer)
+    while not size or not buffer.endswith(b"\n", 0, size):
+        count = os.readv(0, [view[size:]])
+        if not count:
+            return 0
+        size += count
+    return size
+
+
+def read_head(buffer: bytearray, size: int) -> Message:
+    """The fields of a request that this process needs: neither paths nor what a chart shows."""
+    return {name.decode(): json.loads(value) for name, value in HEAD.findall(buffer, 0, size)}
+
+
+def answer_request(fork: Fork, buffer: bytearray, size: int, output: int) -> None:
+    """Pass on the answer of a fork, or say that there is none."""
+    head = read_head(buffer, size)
+    with contextlib.suppress(BrokenPipeError):
+        write_all(fork.requests, memoryview(buffer)[:size])
+    is_whole = fork.pass_on(output, buffer, head["seconds"] + 5, head.get("folder"))
+    if not is_whole:  # a line that breaks off is no JSON, which counts as a death
+        write_all(output, (b"" if is_whole is False else json.dumps(STOPPED).encode()) + b"\n")
+    fork.reap()  # its memory is given back while the parent reads
+    buffer[:] = bytes(len(buffer))
+
+
+def start_again(output: int) -> None:
+    """Replace this process by a new one with the same pipes, which takes little memory until its first request."""
+    os.dup2(output, 1)
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the command that started this one
+
+
+def import_decoders(request: Message) -> bool:
+    """Import what a request needs, so that forks have it; whether anything was new."""
+    count = len(sys.modules)
+    with contextlib.suppress(Exception):  # a field that isn't known here, or an error that the fork meets and reports
+        find_task(request)
+    with contextlib.suppress(Exception):
+        load_shared_state()
+    return len(sys.modules) > count
+
+
+def load_shared_state() -> None:
+    """Load what libraries in use would otherwise load in each fork: Pillow's formats, the names of PDFium's fonts."""
+    if "PIL.Image" in sys.modules:
+        sys.modules["PIL.Image"].init()
+    if "showandtell.media.documents" in sys.modules:
+        sys.modules["showandtell.media.documents"].load_fonts()
+
+
+def prepare(walls: Walls, *, may_write: bool) -> Handler:
+    """Get ready for one request, in the fork."""
+    return partial(handle_line, InnerWalls(walls, may_write=may_write))
+
+
+def handle_line(walls: InnerWalls, line: bytes) -> bytes:
+    """The response to the request in a line, within the walls."""
+    request = json.loads(line)
+    walls.raise_for(request.get("path"), request.get("folder"))
+    response = {"result": to_builtins(walls.walls)} if request["task"] == "walls" else handle_request(request)
+    return json.dumps(response).encode() + b"\n"
 
 
 def handle_request(request: Message) -> Message:
@@ -91,10 +196,11 @@ def find_task(request: Message) -> Callable[[], Any]:
 
             return partial(describe_file, request["path"], request["media_type"])
         case "convert":
-            from showandtell.media.convert import make  # noqa: PLC0415 - imported at first use
+            from showandtell.media.convert import load_converter  # noqa: PLC0415 - imported at first use
 
             tempfile.tempdir = request["folder"]  # temporary files of libraries go there
-            return partial(make, request["path"], request["media_type"], request["conversion"], request["folder"])
+            converter = load_converter(request["media_type"], request["conversion"])
+            return partial(converter, request["path"], folder=request["folder"])
         case "strip":
             from showandtell.media.convert.location import strip_location  # noqa: PLC0415 - imported at first use
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Generator
 from typing import Any, cast
 
@@ -12,6 +13,23 @@ from pypdfium2 import raw as untyped  # pyright: ignore[reportMissingTypeStubs] 
 from showandtell.errors import BadFile
 
 raw = cast("Any", untyped)
+
+#: A page with one letter in a standard font.
+SAMPLE = (
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources"
+    b"<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj "
+    b"4 0 obj<</Length 18>>stream\nBT/F 9 Tf(a)Tj ET\n\nendstream endobj trailer<</Root 1 0 R>>"
+)
+
+
+@functools.cache
+def load_fonts() -> None:
+    """Let PDFium find the system's fonts by drawing a page of our own, so that forks don't each look for them."""
+    with contextlib.closing(pypdfium2.PdfDocument(SAMPLE)) as document:
+        page: Any = document[0]
+        page.render(scale=1).close()
+        page.close()
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from showandtell.media.turns import Budget, Turns
 
@@ -189,13 +189,21 @@ def list_environment() -> dict[str, str]:
 
 
 def exchange(process: subprocess.Popen[bytes], request: str, seconds: float) -> Any:
-    """Write one line and read one line. A process that is frozen takes neither, so both have one deadline."""
+    """Write one line and read one line. A process that is frozen takes neither, so both have one deadline.
+
+    An answer that is no JSON object counts as a death.
+    """
     deadline = time.monotonic() + seconds
     try:
         write_line(process, request.encode() + b"\n", deadline)
-        return json.loads(read_line(process, deadline))
+        response: Any = json.loads(read_line(process, deadline))
     except TimeoutError:
         raise ChildLate(f"could not be decoded within {seconds:g} s") from None
+    except (ValueError, RecursionError):
+        response = None
+    if not isinstance(response, dict):
+        raise ChildFailed("stopped the decoder")
+    return cast("Any", response)
 
 
 def write_line(process: subprocess.Popen[bytes], line: bytes, deadline: float) -> None:

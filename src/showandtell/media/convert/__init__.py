@@ -7,6 +7,7 @@ Each module has functions that take (path, media type, conversion, folder) and r
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 from showandtell.core.media_types.kinds import kind_of
@@ -46,8 +47,11 @@ THUMBNAILS = {
 }
 
 
-def make(path: str, media_type: str, conversion: str, folder: str) -> dict[str, Any]:
-    """Run a conversion; raises `BadFile` if there is no such conversion of this type."""
+def load_converter(media_type: str, conversion: str) -> Callable[..., dict[str, Any]]:
+    """Import what a conversion needs; returns a function of `path` and `folder`.
+
+    Raises `BadFile` if there is no such conversion of this type.
+    """
     parsed = parse_conversion(conversion)
     if parsed.name == "thumbnail":
         parsed = THUMBNAILS.get(media_type) or THUMBNAILS.get(kind_of(media_type)) or parsed
@@ -58,7 +62,12 @@ def make(path: str, media_type: str, conversion: str, folder: str) -> dict[str, 
         )
     module, function = converter
     convert = getattr(importlib.import_module(f"showandtell.media.convert.{module}"), function)
-    return convert(path, media_type, check_conversion(parsed), folder)
+    checked = check_conversion(parsed)
+
+    def run(path: str, folder: str) -> dict[str, Any]:
+        return convert(path, media_type, checked, folder)
+
+    return run
 
 
 def check_conversion(conversion: Conversion) -> Conversion:

@@ -95,6 +95,10 @@ class Bounded(BlobStore):
         """Delete leftover spools not touched since `before` (epoch seconds). Returns their number."""
         return self._run(self.inner.clear_spools, before)
 
+    def count_spools(self) -> int:
+        """The number of spools: of uploads that are being received, or were killed."""
+        return self._run(self.inner.count_spools)
+
     def compress(self, facts: Facts) -> None:
         """Replace a blob with a zstd copy if that saves at least a tenth."""
         self._run(self.inner.compress, facts)
