@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any, TextIO, TypeAlias
 
 from showandtell.errors import BadFile
+from showandtell.media.refusals import explain
 
 Message: TypeAlias = dict[str, Any]
 
@@ -70,11 +71,8 @@ def handle_request(request: Message) -> Message:
         return {"result": find_task(request)()}
     except BadFile as error:
         return refuse(error.problem, error.advice, request["path"]) | {"passing": error.passing}
-    except MemoryError:
-        return refuse("needs more memory to decode than is allowed", "use a smaller version of it", request["path"])
     except Exception as error:  # noqa: BLE001 - decoders raise anything, and a bad file must not end the process
-        problem = f"can't be decoded ({type(error).__name__}: {error})"
-        return refuse(problem, "check that the file is whole, or save it anew", request["path"])
+        return refuse(*explain(error, request.get("media_type", "")), request["path"])
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
