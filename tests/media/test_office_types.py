@@ -1,4 +1,4 @@
-"""Office files of every age and form are told as what they are, and read or refused in words for people."""
+"""Office files of every age and form are recognized as what they are, and read or refused in words for people."""
 
 import io
 import zipfile
@@ -111,7 +111,7 @@ def read(folder, data, name):
 
 
 @pytest.mark.parametrize("suffix", FORMS)
-def test_templates_shows_and_files_with_macros_are_told_and_read(tmp_path, suffix):
+def test_templates_shows_and_files_with_macros_are_recognized_and_read(tmp_path, suffix):
     form, main = FORMS[suffix]
     data = change_main(build(form), PLAIN[form], f"{main}.main+xml".encode())
     result = probe(tmp_path, data, f"rent{suffix}")
@@ -121,7 +121,7 @@ def test_templates_shows_and_files_with_macros_are_told_and_read(tmp_path, suffi
 
 
 @pytest.mark.parametrize("stream", OLD)
-def test_an_office_97_file_is_told_by_its_structure_whatever_its_name(tmp_path, stream):
+def test_an_office_97_file_is_recognized_by_its_structure_whatever_its_name(tmp_path, stream):
     assert probe(tmp_path, compound(stream, b""), "file").media_type == OLD[stream]
     assert probe(tmp_path, compound(stream, b""), "file.doc").media_type == OLD[stream]
 

@@ -1,4 +1,4 @@
-"""What people are told of unusual and damaged files: never a library's words, classes, objects or paths."""
+"""What people read about unusual and damaged files: never a library's words, classes, objects or paths."""
 
 import io
 import re
@@ -134,7 +134,7 @@ def test_a_damaged_file_is_refused_in_words_for_people(tmp_path, name):
         assert error.advice
 
 
-def test_a_jpeg_of_12_bits_is_told_as_that(tmp_path):
+def test_a_jpeg_of_12_bits_is_named_as_that(tmp_path):
     (error,) = ask_all(tmp_path, "scan.jpg", jpeg_of(12))
     assert str(error) == (
         "scan.jpg is a JPEG of 12 bits a colour, and only 8 can be decoded: save it as a JPEG of 8 bits, or as PNG"

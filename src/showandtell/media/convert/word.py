@@ -113,7 +113,7 @@ class Reducer:
 
 @dataclass
 class Scan:
-    """One pass over markup. What is kept is copied by its offsets, so that nothing is written anew."""
+    """One pass over markup. What is kept is copied by its offsets, so that nothing is written again."""
 
     skipped_tags: frozenset[str]
     max_elements: int
@@ -143,7 +143,7 @@ class Scan:
         return b"".join([*(data[first:last] for first, last in self.kept), *closing])
 
     def cut(self) -> LimitReached:
-        """End here; expat itself goes on to the end of its input, so its offset isn't known later."""
+        """End here; expat itself continues to the end of its input, so its offset isn't known later."""
         self.is_cut, self.end = True, self.parser.CurrentByteIndex
         return LimitReached()
 
