@@ -103,7 +103,7 @@ def write_shape(shape: Any) -> str:
 
 
 def write_table(table: Any) -> str:
-    """A table in Markdown, with its first row as header; by its markup, as python-pptx searches all cells for each one."""
+    """A table in Markdown, with its first row as header; by its markup, because python-pptx takes quadratic time."""
     rows = [
         [join_text(cell).replace("|", "\\|") for cell in row.tc_lst]
         for row in table._tbl.tr_lst  # noqa: SLF001 - no public name
