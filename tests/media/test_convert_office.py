@@ -1,8 +1,10 @@
 import io
 import socket
 import struct
+import time
 import zipfile
 from contextlib import closing
+from copy import deepcopy
 from xml.dom import minidom
 
 import docx
@@ -14,7 +16,8 @@ from hypothesis import strategies as st
 from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media import gate
-from showandtell.media.convert import markup, office, sheets, slides, zipped
+from showandtell.media.convert import markup, office, sheets, slides, word, zipped
+from support.compound import compound
 from support.fixtures import png
 from support.properties import examples
 
@@ -210,6 +213,48 @@ def test_a_million_rows_are_read_up_to_the_limit(tmp_path):
     assert output.text.startswith("## Sheet 1: Budget\n\n7,8\n7,8\n")
 
 
+#: Files of blanks, which took quadratic time; stress/test_office.py has larger ones of other shapes.
+SLOW = {
+    "a document": (written(paragraph(" " * 4000 + "x") * 2000), DOCX),
+    "a page": (b"<p>start" + (" " * 4000 + "x<p>").encode() * 240, "text/html"),
+}
+
+
+@pytest.mark.parametrize("shape", SLOW)
+def test_long_runs_of_blanks_take_no_time(tmp_path, shape):
+    data, media_type = SLOW[shape]
+    started = time.process_time()
+    output = office_text(tmp_path, data, media_type)
+    assert output["text"]
+    assert time.process_time() - started < 30
+
+
+def office_text(folder, data, media_type):
+    """The text, made in this process, so that its time is known."""
+    (folder / "file").write_bytes(data)
+    return office.make_text(str(folder / "file"), media_type, Conversion("text"), str(folder))
+
+
+def test_looks_and_marks_of_the_editor_cost_no_text(tmp_path):
+    looks = "<w:rPr><w:rFonts w:ascii='a'/><w:b/><w:sz w:val='22'/><w:lang w:val='en'/></w:rPr>"
+    run = f"<w:proofErr w:type='x'/><w:r>{looks}<w:t xml:space='preserve'>word </w:t></w:r><w:bookmarkEnd w:id='1'/>"
+    output = office_text(tmp_path, written(f"<w:p>{run * 12}</w:p>" * 500), DOCX)
+    assert not output["cut"]
+    assert output["text"].count("word") == 12 * 500
+
+
+def test_a_large_table_on_a_slide_is_read(tmp_path):
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[6])
+    table = slide.shapes.add_table(1, 1, 0, 0, 99, 99).table
+    table.cell(0, 0).text = "Hall"
+    row = table._tbl.tr_lst[0]
+    for _ in range(3000):
+        row.addnext(deepcopy(row))
+    output = office_text(tmp_path, saved(show), PPTX)
+    assert output["text"].count("| Hall |") == 3001
+
+
 LAUGHS = "".join(f'<!ENTITY l{at} "{f"&l{at - 1};" * 10}">' for at in range(1, 10))
 BOMB = f'<!DOCTYPE x [<!ENTITY l0 "lol">{LAUGHS}]>'
 LOCKED = bytearray(written(paragraph("x")))
@@ -329,7 +374,7 @@ def list_referring(target):
 @pytest.mark.parametrize(
     ("module", "name", "media_type"),
     [
-        (office, "mammoth", DOCX),
+        (word, "mammoth", DOCX),
         (sheets, "calamine", XLSX),
         (slides, "pptx", PPTX),
     ],
@@ -420,20 +465,3 @@ def old_workbook(words, number):
     start = opening(0x0005)
     name = record(0x0085, struct.pack("<IBBB", len(start) + 12 + 4, 0, 0, 1) + b"A")
     return compound("Book", start + name + record(0x000A, b"") + sheet)
-
-
-def compound(name, stream):
-    """A compound file of one stream of at most 4096 bytes ([MS-CFB] 2): the table of sectors, the directory, the stream."""
-    end, free = 0xFFFFFFFE, 0xFFFFFFFF
-    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH6x", 62, 3, 0xFFFE, 9, 6)
-    head += struct.pack("<9I", 0, 1, 1, 0, 4096, end, 0, end, 0) + struct.pack("<109I", 0, *[free] * 108)
-    table = [0xFFFFFFFD, end, *range(3, 10), end]
-    sectors = struct.pack("<128I", *table, *[free] * (128 - len(table)))
-    entries = entry("Root Entry", 5, 1, end, 0) + entry(name, 2, free, 2, 4096) + bytes(256)
-    return head + sectors + entries + stream.ljust(4096, b"\0")
-
-
-def entry(name, kind, child, start, size):
-    words = name.encode("utf-16-le")
-    free = 0xFFFFFFFF
-    return words.ljust(64, b"\0") + struct.pack("<HBBIII36xIQ", len(words) + 2, kind, 1, free, free, child, start, size)

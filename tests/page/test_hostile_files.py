@@ -42,6 +42,12 @@ def test_hostile_tool_results_and_links(scenario, servers, tmp_path):
     run_scenario(scenario, *arguments(servers, tmp_path))
 
 
+def test_strings_never_become_markup(servers, tmp_path):
+    shot = tmp_path / "page.png"
+    run_scenario("strings_never_become_markup", *arguments(servers, tmp_path), shot=str(shot))
+    assert shot.stat().st_size > 1000
+
+
 def test_scripts_requests_and_connections_are_detected(servers, tmp_path):
     html = f"<link rel=preconnect href='http://early.example'><body>{hostile.SCRIPT}{hostile.REQUESTS}"
     with pytest.raises(ScenarioFailed) as caught:

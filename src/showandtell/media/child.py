@@ -25,6 +25,7 @@ from msgspec import to_builtins
 
 from showandtell.errors import BadFile
 from showandtell.media.forks import Fork, Handler, start_fork, write_all
+from showandtell.media.refusals import explain
 from showandtell.media.sandbox import InnerWalls, Walls, raise_outer_walls
 
 Message: TypeAlias = dict[str, Any]
@@ -175,11 +176,8 @@ def handle_request(request: Message) -> Message:
         return {"result": find_task(request)()}
     except BadFile as error:
         return refuse(error.problem, error.advice, request["path"]) | {"passing": error.passing}
-    except MemoryError:
-        return refuse("needs more memory to decode than is allowed", "use a smaller version of it", request["path"])
     except Exception as error:  # noqa: BLE001 - decoders raise anything, and a bad file must not end the process
-        problem = f"can't be decoded ({type(error).__name__}: {error})"
-        return refuse(problem, "check that the file is whole, or save it anew", request["path"])
+        return refuse(*explain(error, request.get("media_type", "")), request["path"])
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from PIL import Image
 
+from showandtell.media.convert.colours import prepare
 from showandtell.media.documents import open_document, read_page
 from showandtell.media.pictures import FORMATS, open_image, read_orientation, turn_size
 from showandtell.media.sound import DEMUXERS, read_container, read_wave
@@ -45,7 +46,7 @@ def describe_image(path: str, media_type: str) -> dict[str, Any]:
 
 def flatten(image: Image.Image) -> Image.Image:
     """A small copy on white, without transparency."""
-    small = image.resize(SMALL, Image.Resampling.NEAREST).convert("RGBA")
+    small = prepare(image.resize(SMALL, Image.Resampling.NEAREST)).convert("RGBA")
     ground = Image.new("RGBA", SMALL, "white")
     return Image.alpha_composite(ground, small).convert("RGB")
 

@@ -17,8 +17,9 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from showandtell.core.media_types.claims import UNKNOWN, find_wrong_claim, read_claim
+from showandtell.core.media_types.compound import ENCRYPTED
 from showandtell.core.media_types.kinds import Kind, kind_of
-from showandtell.core.media_types.signatures import Peek, detect_type, narrow_type
+from showandtell.core.media_types.signatures import Peek, detect_type
 from showandtell.core.messages.conversion import MAX_CHARACTERS
 from showandtell.errors import BadFile, DecoderBusy, TooBusy
 from showandtell.media.text import is_other_text, name_text
@@ -183,7 +184,9 @@ def name_type(path: Path, claim: str | None, name: str) -> str:
         candidate = detect_type(peek_into(stream), size) or name_text(stream, size, claim)
         if candidate is None and claim and kind_of(claim) == "text":
             refuse_other_text(stream, name)
-    return narrow_type(candidate or UNKNOWN, claim)
+    if candidate == ENCRYPTED:
+        raise BadFile(name, "is locked with a password", "save it without one")
+    return candidate or UNKNOWN
 
 
 def refuse_other_text(stream: BinaryIO, name: str) -> None:

@@ -19,6 +19,7 @@ from PIL import (
 )
 
 from showandtell.errors import BadFile
+from showandtell.media.refusals import explain_damage
 
 #: What Pillow raises for damaged images of any format.
 DAMAGE = (OSError, SyntaxError, ValueError, EOFError, IndexError, RuntimeError, Image.DecompressionBombWarning)
@@ -45,6 +46,9 @@ if find_spec("pillow_heif"):
 #: Types whose frames or pages are counted. A HEIC or a JPEG with several images still shows one.
 SEQUENCES = frozenset({"image/avif", "image/gif", "image/png", "image/tiff", "image/webp"})
 FRAME_LIMIT = 10_000
+#: Markers of a JPEG's frame header, and those of lossless ones.
+FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+LOSSLESS_MARKERS = frozenset({0xC3, 0xC7, 0xCB, 0xCF})
 
 
 @contextlib.contextmanager
@@ -59,6 +63,8 @@ def open_image(path: str, media_type: str) -> Generator[Image.Image]:
         register_heif()
     if media_type == "image/webp":
         check_pixels(*measure_webp(Path(path)), media_type)
+    if media_type == "image/jpeg":
+        check_samples(Path(path))
     try:
         image = Image.open(path, formats=FORMATS[media_type])
     except (OSError, SyntaxError, ValueError) as error:
@@ -84,6 +90,26 @@ def check_pixels(width: int, height: int, media_type: str) -> None:
     if width * height > limit:
         size = f"{width} x {height} pixels, {width * height / 1e6:.0f} megapixels"
         raise BadFile("", f"is too large ({size})", f"scale it to at most {limit // 10**6} megapixels")
+
+
+def check_samples(path: Path) -> None:
+    """Raise `BadFile` for a JPEG that no decoder here reads: of 12 or 16 bits, or without loss (ITU T.81, B.2.2)."""
+    with path.open("rb") as stream:
+        stream.seek(2)
+        while len(head := stream.read(5)) == 5 and head[0] == 0xFF:
+            if head[1] == 0xFF:  # a fill byte
+                stream.seek(-4, 1)
+                continue
+            if head[1] in FRAME_MARKERS:
+                if head[4] != 8:
+                    problem = f"is a JPEG of {head[4]} bits a colour, and only 8 can be decoded"
+                    raise BadFile("", problem, "save it as a JPEG of 8 bits, or as PNG")
+                if head[1] in LOSSLESS_MARKERS:
+                    raise BadFile(
+                        "", "is a lossless JPEG, which can't be decoded", "save it as a usual JPEG, or as PNG"
+                    )
+                return
+            stream.seek(int.from_bytes(head[2:4], "big") - 3, 1)
 
 
 def measure_webp(path: Path) -> tuple[int, int]:
@@ -146,7 +172,7 @@ def turn_size(size: tuple[int, int], orientation: int) -> tuple[int, int]:
 def torn(media_type: str, error: Exception) -> BadFile:
     """The error for an image that can't be decoded."""
     format_name = FORMATS[media_type][0]
-    reason = "it has no such structure" if isinstance(error, UnidentifiedImageError) else str(error)
+    reason = "it has no such structure" if isinstance(error, UnidentifiedImageError) else explain_damage(error)
     return BadFile(
-        "", f"is torn: it begins as {format_name} but can't be decoded ({reason})", "save or download it anew"
+        "", f"is torn: it begins as {format_name} but can't be decoded: {reason}", "save or download it anew"
     )

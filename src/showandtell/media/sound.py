@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from showandtell.errors import BadFile
+from showandtell.media.refusals import explain_damage
 
 try:
     import av as imported_av
@@ -78,13 +79,13 @@ def open_container(path: str, media_type: str) -> Generator[Any]:
             opened = av.open(stream, format=DEMUXERS[media_type], options=options, metadata_errors="replace")
             container = stack.enter_context(opened)
         except (OSError, EOFError, ValueError, *FFMPEG) as error:
-            raise torn(media_type, getattr(error, "strerror", None) or "it ends early") from None
+            raise torn(media_type, explain_damage(error)) from None
         yield container
 
 
 def torn(media_type: str, reason: str) -> BadFile:
     """The error for a container that can't be opened."""
-    return BadFile("", f"is torn: it begins as {media_type} but can't be read ({reason})", "save or download it anew")
+    return BadFile("", f"is torn: it begins as {media_type} but can't be read: {reason}", "save or download it anew")
 
 
 def measure_seconds(container: Any) -> float | None:

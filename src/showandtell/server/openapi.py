@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
 
 from showandtell.server import openapi_examples
+from showandtell.server.auth.authenticate import current_user
 from showandtell.server.middleware.body_limits import LIMITS, MAX_BODY
 from showandtell.server.middleware.origin_guard import PROBE_PATHS, UPLOADS_PATH
 from showandtell.server.schemas import ERROR_DESCRIPTIONS, INVOICE, Shape
@@ -64,6 +66,13 @@ def customize_openapi(app: FastAPI) -> None:
         return complete(make_default())
 
     app.openapi = make_complete  # pyright: ignore[reportAttributeAccessIssue] - the way of FastAPI's docs to extend it
+
+    async def describe_api(request: Request) -> JSONResponse:
+        if request.app.state.server.accounts is not None:
+            await current_user(request)
+        return JSONResponse(app.openapi())
+
+    app.add_api_route("/api/openapi.json", describe_api, methods=["GET"], include_in_schema=False)
 
 
 def complete(schema: dict[str, Any]) -> dict[str, Any]:

@@ -64,3 +64,11 @@ async def test_two_users_with_the_same_chat_id_get_separate_conversations(tmp_pa
         assert [status for status, _ in responses] == [200, 200]
         ids = [chunks[0]["messageMetadata"]["conversation_id"] for _, chunks in responses]
         assert len(set(ids)) == 2
+
+
+async def test_the_description_of_the_api_needs_a_sign_in_where_there_are_accounts(tmp_path):
+    async with accounts(tmp_path / "many") as (site, issuer):
+        anna = site.as_user(issuer.token(sub="anna"))
+        assert [(await site.get("/api/openapi.json", session))[0] for session in (site.session, anna)] == [401, 200]
+    async with serving(tmp_path / "one") as site:
+        assert (await site.get("/api/openapi.json", site.as_user()))[0] == 200

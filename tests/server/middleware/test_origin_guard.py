@@ -209,6 +209,8 @@ def test_every_response_has_security_headers():
             "same-origin",
         ) * 2
         assert response["content-security-policy"].startswith("default-src 'none'")
+        assert {"camera=()", "microphone=()", "geolocation=()"} <= set(response["permissions-policy"].split(", "))
+        assert "clipboard-write" not in response["permissions-policy"]
     assert ask(app, "GET", "/", login_cookie(app.state.server))["content-security-policy"] == PAGE_POLICY
     assert ask(app, "GET", "/api/me", {"host": "evil.example"})["x-content-type-options"] == "nosniff"
 
@@ -217,6 +219,7 @@ def test_the_pages_policy_forbids_inline_code_and_framing():
     for word in ("unsafe-inline", "unsafe-eval", "data:", "*", "http:", "https:"):
         assert word not in PAGE_POLICY
     assert "frame-ancestors 'none'" in PAGE_POLICY
+    assert "require-trusted-types-for 'script'; trusted-types default" in PAGE_POLICY
 
 
 def test_api_responses_are_not_cached():

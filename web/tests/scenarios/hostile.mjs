@@ -126,3 +126,28 @@ export async function an_unprotected_page_is_caught(context) {
     await context.until(`detected: ${violation}`, () => context.violations.some((text) => violation.test(text)));
   await requested;
 }
+
+export async function strings_never_become_markup(context) {
+  context.allow(/TrustedHTML/, /TrustedTypePolicy/);
+  const page = await context.visit("/", { on: "echo" });
+  const answer = await sendAndWait(page, "Say: caf&eacute; **bold** &copy;");
+  await answer.getByText("café").waitFor();
+  const refusals = await page.evaluate(() => {
+    const tries = [
+      (element) => (element.innerHTML = "<b>x</b>"),
+      (element) => (element.innerHTML = "&eacute;<b>x</b>"),
+      (element) => element.insertAdjacentHTML("beforeend", "<b>x</b>"),
+      () => trustedTypes.createPolicy("other", {}),
+    ];
+    return tries.map((attempt) => {
+      try {
+        attempt(document.createElement("div"));
+      } catch (error) {
+        return error.name;
+      }
+      return "nothing";
+    });
+  });
+  assert.deepEqual(refusals, ["TypeError", "TypeError", "TypeError", "TypeError"]);
+  await page.screenshot({ path: context.input.shot });
+}

@@ -10,7 +10,7 @@ from showandtell.core.collect.pointer_errors import PointerError
 from showandtell.core.collect.surrogates import join_surrogates
 from showandtell.core.media_types.claims import UNKNOWN
 from showandtell.core.media_types.kinds import kind_of
-from showandtell.core.media_types.signatures import detect_type, narrow_type
+from showandtell.core.media_types.signatures import detect_type
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Text
 
@@ -24,7 +24,7 @@ MARK = re.compile(r"base64\s{0,8},", re.IGNORECASE)
 def detect_bytes(data: bytes) -> str | None:
     """The media type that the signature of these bytes shows; None for text and unknown bytes."""
     candidate = detect_type(lambda offset, length: data[offset : offset + length], len(data))
-    detected = candidate and narrow_type(candidate, None)
+    detected = candidate
     return None if detected == UNKNOWN else detected
 
 

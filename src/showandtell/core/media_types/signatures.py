@@ -1,26 +1,45 @@
 """A strict table from first bytes to media type. A signature gives a candidate, which a decoder must confirm.
 
-All functions read through `peek(offset, length)` and decode nothing: no archive is inflated, no image is opened.
+All functions read through `peek(offset, length)` and decode nothing but the list of types in an Office file, at most
+256 KiB of it. No image is opened.
 """
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections.abc import Callable
 from typing import TypeAlias
 
-from showandtell.core.media_types.claims import UNKNOWN
+from showandtell.core.media_types.compound import detect_compound
 
 Peek: TypeAlias = Callable[[int, int], bytes]
 Detector: TypeAlias = Callable[[Peek, int], str | None]
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
-COMPOUND = "application/x-ole-storage"
 DIRECTORY_LIMIT = 1 << 20
 OFFICE_FOLDERS = {
     b"word/": OFFICE + "wordprocessingml.document",
     b"xl/": OFFICE + "spreadsheetml.sheet",
     b"ppt/": OFFICE + "presentationml.presentation",
 }
+#: Media type by the content type of the main part, without its ending ".main+xml" (ECMA-376, part 1, 11.3 to 13.3;
+#: [MS-OFFMACRO2], 2.2). Those not listed are like their media type, such as "…presentationml.slideshow".
+MACRO_TYPES = {
+    b"vnd.ms-word.document.macroEnabled": "application/vnd.ms-word.document.macroenabled.12",
+    b"vnd.ms-word.template.macroEnabledTemplate": "application/vnd.ms-word.template.macroenabled.12",
+    b"vnd.ms-excel.sheet.macroEnabled": "application/vnd.ms-excel.sheet.macroenabled.12",
+    b"vnd.ms-excel.template.macroEnabled": "application/vnd.ms-excel.template.macroenabled.12",
+    b"vnd.ms-excel.sheet.binary.macroEnabled": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+    b"vnd.ms-powerpoint.presentation.macroEnabled": "application/vnd.ms-powerpoint.presentation.macroenabled.12",
+    b"vnd.ms-powerpoint.slideshow.macroEnabled": "application/vnd.ms-powerpoint.slideshow.macroenabled.12",
+    b"vnd.ms-powerpoint.template.macroEnabled": "application/vnd.ms-powerpoint.template.macroenabled.12",
+}
+MAIN_PART = re.compile(
+    rb"""["']application/(vnd\.(?:openxmlformats-officedocument\.(?:wordprocessing|spreadsheet|presentation)ml|ms-(?:word|excel|powerpoint))"""
+    rb"""\.[A-Za-z.]{1,40})\.main(?:\+xml)?["']"""
+)
+CONTENT_TYPES, CONTENT_LIMIT = b"[Content_Types].xml", 1 << 18
 #: Formats that start with a stored `mimetype` entry (EPUB OCF 3.3, ODF 1.3 part 2).
 MIMETYPE_ZIPS = frozenset(
     {
@@ -162,17 +181,20 @@ LAYER_3_HALF = (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
 
 
 def detect_zip(peek: Peek, size: int) -> str:
-    """A zip, or the format that its central directory shows. No entry is inflated."""
+    """A zip, or the format that its central directory and the list of its parts' types show."""
     entry = peek(30, 8 + 64)
     if entry.startswith(b"mimetype"):
         declared = entry[8 : 8 + int.from_bytes(peek(18, 4), "little")].decode("ascii", "replace")
         return declared if declared in MIMETYPE_ZIPS else "application/zip"
-    names = list_names(read_directory(peek, size))
-    if b"[Content_Types].xml" not in names:
+    entries = list_names(read_directory(peek, size))
+    if CONTENT_TYPES not in entries:
         return "application/zip"
-    folders = {name[: name.find(b"/") + 1] for name in names}
+    folders = {name[: name.find(b"/") + 1] for name in entries}
     types = [media_type for folder, media_type in OFFICE_FOLDERS.items() if folder in folders]
-    return types[0] if len(types) == 1 else "application/zip"
+    if len(types) != 1:
+        return "application/zip"
+    main = MAIN_PART.search(inflate_entry(peek, entries[CONTENT_TYPES]))
+    return types[0] if main is None else MACRO_TYPES.get(main[1], f"application/{main[1].decode().lower()}")
 
 
 def read_directory(peek: Peek, size: int) -> bytes:
@@ -185,12 +207,26 @@ def read_directory(peek: Peek, size: int) -> bytes:
     return peek(offset, min(length, DIRECTORY_LIMIT)) if offset + length <= size else b""
 
 
-def list_names(directory: bytes) -> set[bytes]:
-    """The names in a central directory, up to the first invalid entry (APPNOTE 4.3.12)."""
-    names, at = set[bytes](), 0
+def inflate_entry(peek: Peek, offset: int) -> bytes:
+    """The entry of a zip at this offset, up to a limit; empty if it is damaged or packed otherwise (APPNOTE 4.3.7)."""
+    head = peek(offset, 30)
+    start = offset + 30 + int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+    data = peek(start, CONTENT_LIMIT)
+    if head[8:10] != b"\x08\0":
+        return data if head[8:10] == bytes(2) else b""
+    try:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, CONTENT_LIMIT)
+    except zlib.error:
+        return b""
+
+
+def list_names(directory: bytes) -> dict[bytes, int]:
+    """Names and offsets in a central directory, up to the first invalid entry (APPNOTE 4.3.12)."""
+    names, at = dict[bytes, int](), 0
     while directory[at : at + 4] == b"PK\1\2" and at + 46 <= len(directory):
         lengths = [int.from_bytes(directory[at + field : at + field + 2], "little") for field in (28, 30, 32)]
-        names.add(directory[at + 46 : at + 46 + lengths[0]])
+        offset = int.from_bytes(directory[at + 42 : at + 46], "little")
+        names.setdefault(directory[at + 46 : at + 46 + lengths[0]], offset)
         at += 46 + sum(lengths)
     return names
 
@@ -218,13 +254,5 @@ SIGNATURES: tuple[tuple[bytes, str | Detector], ...] = (
     (b"FLV\1", "video/x-flv"),
     (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", "video/x-ms-wmv"),
     (b"\x1f\x8b\x08", "application/gzip"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", COMPOUND),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", detect_compound),
 )
-OLD_OFFICE_TYPES = frozenset({"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"})
-
-
-def narrow_type(candidate: str, claim: str | None) -> str:
-    """Resolve a compound file to the old Office format that it claims. The bytes alone don't show which."""
-    if candidate != COMPOUND:
-        return candidate
-    return claim if claim in OLD_OFFICE_TYPES else UNKNOWN

@@ -15,6 +15,8 @@ TO_EIGHT = 1 / 257
 def prepare(image: Image.Image) -> Image.Image:
     """An image whose samples can be averaged: no palette, no single bits, eight bits each, transparency in a band."""
     if image.mode in SIXTEEN:
+        if image.mode != "I;16":  # Pillow maps the samples of no other order
+            image = image.convert("I").convert("I;16")
         return image.point(lambda sample: sample * TO_EIGHT).convert("L")
     if image.mode in {"I", "F"}:
         return stretch(image)

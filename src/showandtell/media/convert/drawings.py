@@ -17,6 +17,7 @@ from showandtell.media.convert.colours import unify
 from showandtell.media.convert.images import resize
 from showandtell.media.convert.shapes import Size
 from showandtell.media.convert.writing import write_within
+from showandtell.media.refusals import explain_damage
 
 try:
     from resvg_py import svg_to_bytes
@@ -69,7 +70,7 @@ def read_drawing(path: str) -> ET.Element:
     try:
         root = ET.fromstring(text)  # noqa: S314 - expat opens nothing and limits entities; the process limits the rest
     except ET.ParseError as error:
-        raise BadFile("", f"can't be drawn: it is no whole SVG ({error})", "save it anew") from None
+        raise BadFile("", f"can't be drawn: {explain_damage(error)}", "save it anew") from None
     for element in root.iter():
         for name in ("href", XLINK + "href"):
             if not element.get(name, "#").lstrip().lower().startswith(INSIDE):
@@ -120,7 +121,7 @@ def draw(root: ET.Element, size: Size, font_path: str) -> Image.Image:
     except RecursionError:
         raise BadFile("", "can't be drawn: it is nested too deeply", "save it in a simpler form") from None
     except ValueError as error:
-        raise BadFile("", f"can't be drawn ({error})", "check that it is a whole SVG") from None
+        raise BadFile("", f"can't be drawn: {explain_damage(error)}", "check that it is a whole SVG") from None
     image = Image.open(io.BytesIO(bytes(drawn)), formats=("PNG",))
     image.load()
     return image

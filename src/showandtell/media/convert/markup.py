@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 
 from showandtell.media.convert.extras import missing
@@ -19,8 +20,12 @@ etree: Any = untyped_etree
 parsed: Any = untyped_html
 Converter: Any = untyped_markdownify.MarkdownConverter if untyped_markdownify else object
 
-#: Measured: a megabyte of markup without text takes 2 to 4 s, and about 100 MiB.
-MARKUP_LIMIT = 1_000_000
+#: Maximum characters and tags of markup. Measured: 80,000 tags take about 1 s, and a megabyte about 100 MiB.
+MARKUP_LIMIT, MAX_TAGS = 1_000_000, 80_000
+#: Markdownify takes quadratic time for a run of blanks; 64 are more than any indentation.
+BLANKS = re.compile("[ \\t]{65,}")
+#: Each level of quotes marks every line again.
+MAX_QUOTES = 4
 #: Deeper elements become plain text: each level of lists adds indentation.
 MAX_DEPTH = 60
 #: Maximum columns that a cell spans.
@@ -61,10 +66,16 @@ def write_markdown(text: str) -> tuple[str, bool]:
         root = parsed.document_fromstring(trim(text).encode(), parser=parser)
     except etree.ParserError:  # the page is empty
         return "", False
-    markup = tidy(root)
+    markup = BLANKS.sub(" " * 64, tidy(root))
     is_deep = any("depth" in error.message for error in parser.error_log)
+    end = min(MARKUP_LIMIT, find_tag(markup, MAX_TAGS))
     # What was cut in the middle of a tag is closed by the parser.
-    return MarkdownWriter(**OPTIONS).convert(markup[:MARKUP_LIMIT]).strip(), is_deep or len(markup) > MARKUP_LIMIT
+    return MarkdownWriter(**OPTIONS).convert(markup[:end]).strip(), is_deep or len(markup) > end
+
+
+def find_tag(markup: str, number: int) -> int:
+    """The offset of a tag by its number, from 0; the length of the markup if there are fewer."""
+    return next((tag.start() for tag in islice(re.finditer("<", markup), number, None)), len(markup))
 
 
 def trim(text: str) -> str:
@@ -77,6 +88,8 @@ def tidy(root: Any) -> str:
     etree.strip_elements(root, *SKIPPED_TAGS, with_tail=False)
     etree.strip_elements(root, etree.Comment, etree.ProcessingInstruction, with_tail=False)
     etree.strip_tags(root, *TABLE_PARTS)
+    for quote in root.xpath(f"//blockquote[count(ancestor::blockquote) >= {MAX_QUOTES}]"):
+        quote.drop_tag()
     for image in root.iter("img"):
         image.attrib.pop("src", None)
     for cell in root.iter("td", "th"):

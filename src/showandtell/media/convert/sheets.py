@@ -14,6 +14,7 @@ from xml.parsers import expat
 from showandtell.errors import BadFile
 from showandtell.media.convert.extras import missing
 from showandtell.media.convert.zipped import SAVE_AGAIN, copy_markup, open_archive, parse, refuse_large
+from showandtell.media.refusals import explain_damage
 
 try:
     import python_calamine as imported_calamine
@@ -51,7 +52,7 @@ def write_sheets(path: str, media_type: str, max_characters: int) -> tuple[str, 
     except BadFile:
         raise
     except (calamine.CalamineError, ValueError, OSError) as error:
-        raise BadFile("", f"can't be read as a workbook ({str(error)[:120]})", SAVE_AGAIN) from None
+        raise BadFile("", f"can't be read as a workbook: {explain_damage(error)}", SAVE_AGAIN) from None
     return text, cut or bool(was_cut)
 
 
@@ -61,8 +62,6 @@ def prepare_workbook(path: str, media_type: str, was_cut: list[str]) -> Any:
         return path
 
     def prepare(name: str, data: bytes) -> bytes:
-        if any(part in name.lower() for part in SKIPPED_PARTS):
-            return b""
         if media_type == SPREADSHEET:
             return check_runs(refuse_large(name, data))
         # Not by the name: relations say which part is a sheet.
@@ -73,7 +72,7 @@ def prepare_workbook(path: str, media_type: str, was_cut: list[str]) -> Any:
         return check_spread(cut_rows(data))
 
     with open_archive(path) as archive:
-        return copy_markup(archive, prepare)
+        return copy_markup(archive, prepare, SKIPPED_PARTS)
 
 
 def cut_rows(data: bytes) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,8 +20,19 @@ pptx: Any = imported_pptx
 enums: Any = imported_shapes
 
 #: Measured: 100,000 elements take about 1 s and 60 MiB.
-MAX_ELEMENTS = 600_000
+MAX_ELEMENTS = 300_000
 MAX_DEPTH = 20
+#: Shapes that are not read by then are cut off.
+SECONDS = 10.0
+#: The part types of a show, a template and their forms with macros. python-pptx only takes that of a presentation.
+MAIN_TYPE = re.compile(
+    rb"application/vnd\.(?:openxmlformats-officedocument\.presentationml|ms-powerpoint)\."
+    rb"(?:presentation|slideshow|template)(?:\.macroEnabled)?\.main\+xml"
+)
+PRESENTATION = b"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"
+#: Markup of charts and text in slides (ECMA-376, part 1, 21.1 and 21.2).
+CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
 def write_slides(path: str, max_characters: int) -> tuple[str, bool]:
@@ -28,37 +41,48 @@ def write_slides(path: str, max_characters: int) -> tuple[str, bool]:
         raise missing("office")
     shortener = Shortener(MAX_ELEMENTS)
     with open_archive(path) as archive:
-        copy = copy_markup(archive, shortener.shorten)
+        copy = copy_markup(archive, lambda name, data: MAIN_TYPE.sub(PRESENTATION, shortener.shorten(name, data)))
     parts: list[str] = []
-    remaining, number = max_characters, 0
+    remaining, number, deadline = max_characters, 0, time.monotonic() + SECONDS
     for number, slide in enumerate(pptx.Presentation(copy).slides, 1):
-        if remaining <= 0:
+        if remaining <= 0 or time.monotonic() > deadline:
             return "\n\n".join(parts), True
-        parts.append(write_slide(number, slide))
+        parts.append(write_slide(number, slide, deadline))
         remaining -= len(parts[-1])
-    return "\n\n".join(parts) if number else "(no slides)", shortener.cut
+    is_late = time.monotonic() > deadline
+    return "\n\n".join(parts) if number else "(no slides)", shortener.cut or is_late
 
 
-def write_slide(number: int, slide: Any) -> str:
-    """A slide under its number and title."""
+def write_slide(number: int, slide: Any, deadline: float) -> str:
+    """A slide under its number and title, with the shapes that are read before the deadline."""
     title = slide.shapes.title
     text = " ".join(title.text_frame.text.split()) if title is not None and title.has_text_frame else ""
     rest = (shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id)
-    parts = [f"## Slide {number}: {text}" if text else f"## Slide {number}", *write_shapes(rest)]
+    parts = [f"## Slide {number}: {text}" if text else f"## Slide {number}", *write_shapes(rest, deadline)]
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         notes = slide.notes_slide.notes_text_frame.text.strip()
         parts += [f"Notes: {notes}"] if notes else []
     return "\n\n".join(parts)
 
 
-def write_shapes(shapes: Any, depth: int = 0) -> Iterator[str]:
+def write_shapes(shapes: Any, deadline: float, depth: int = 0) -> Iterator[str]:
     """The text of each shape; of a group, that of its shapes."""
     for shape in shapes:
-        if shape.shape_type == enums.MSO_SHAPE_TYPE.GROUP:
+        if time.monotonic() > deadline:
+            return
+        if find_shape_type(shape) == enums.MSO_SHAPE_TYPE.GROUP:
             if depth < MAX_DEPTH:
-                yield from write_shapes(shape.shapes, depth + 1)
+                yield from write_shapes(shape.shapes, deadline, depth + 1)
         elif text := write_shape(shape):
             yield text
+
+
+def find_shape_type(shape: Any) -> Any:
+    """The type of a shape; None for one without a geometry, whose type python-pptx doesn't know."""
+    try:
+        return shape.shape_type
+    except NotImplementedError:
+        return None
 
 
 def write_shape(shape: Any) -> str:
@@ -66,8 +90,8 @@ def write_shape(shape: Any) -> str:
     if shape.has_table:
         return write_table(shape.table)
     if shape.has_chart:
-        return write_chart(shape.chart)
-    if shape.shape_type == enums.MSO_SHAPE_TYPE.PICTURE:
+        return write_chart(shape.chart_part._element)  # noqa: SLF001 - no public name
+    if find_shape_type(shape) == enums.MSO_SHAPE_TYPE.PICTURE:
         alt = " ".join((shape._element._nvXxPr.cNvPr.get("descr") or "").split())  # noqa: SLF001 - no public name
         return f"[image: {alt}]" if alt else "[image]"
     numbering = {enums.PP_PLACEHOLDER.SLIDE_NUMBER, enums.PP_PLACEHOLDER.DATE, enums.PP_PLACEHOLDER.FOOTER}
@@ -79,20 +103,55 @@ def write_shape(shape: Any) -> str:
 
 
 def write_table(table: Any) -> str:
-    """A table in Markdown, with its first row as header."""
-    rows = [[" ".join(cell.text.split()).replace("|", "\\|") for cell in row.cells] for row in table.rows]
+    """A table in Markdown, with its first row as header; by its markup, because python-pptx takes quadratic time."""
+    rows = [
+        [join_text(cell).replace("|", "\\|") for cell in row.tc_lst]
+        for row in table._tbl.tr_lst  # noqa: SLF001 - no public name
+    ]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([*lines[:1], f"|{' --- |' * len(rows[0])}", *lines[1:]]) if rows else ""
 
 
-def write_chart(chart: Any) -> str:
-    """A chart's title, and its values by category, a line for each series."""
-    title = " ".join(chart.chart_title.text_frame.text.split()) if chart.has_title else ""
+def join_text(element: Any) -> str:
+    """The text of an element on one line, its paragraphs apart."""
+    paragraphs = ("".join(text.text or "" for text in each.iter(DRAWING + "t")) for each in element.iter(DRAWING + "p"))
+    return " ".join(" ".join(paragraphs).split())
+
+
+def write_chart(space: Any) -> str:
+    """A chart's title, and its values by category, a line for each series.
+
+    By its markup: python-pptx doesn't know all types of charts, such as 3D ones, and all have these elements.
+    """
+    heading = space.find(f"{CHART}chart/{CHART}title")
+    title = join_text(heading) if heading is not None else ""
     lines = [f"[chart: {title}]" if title else "[chart]"]
-    for plot in chart.plots:
-        names = [str(name) for name in plot.categories]
-        for series in plot.series:
-            values = ["" if value is None else format(value, "g") for value in series.values]
-            pairs = zip(names, values, strict=False) if names else (("", value) for value in values)
-            lines.append(f"- {series.name}: " + ", ".join(f"{name} {value}".strip() for name, value in pairs))
+    for series in space.iter(CHART + "ser"):
+        names = read_points(series, "cat") or read_points(series, "xVal")
+        values = read_points(series, "val") or read_points(series, "yVal")
+        points = [f"{names.get(index, '')} {format_number(value)}".strip() for index, value in values.items()]
+        name = " ".join(read_points(series, "tx").values()) or "series"
+        lines.append(f"- {name}: " + ", ".join(points))
     return "\n".join(lines)
+
+
+def read_points(series: Any, role: str) -> dict[int, str]:
+    """The cached values of one role in a series, by their index; of nested categories, the innermost level."""
+    holder = series.find(CHART + role)
+    if holder is None:
+        return {}
+    level = next(holder.iter(CHART + "lvl"), holder)
+    points: dict[int, str] = {}
+    for point in level.iter(CHART + "pt"):
+        index, text = point.get("idx", ""), point.findtext(CHART + "v") or ""
+        if index.isascii() and index.isdigit() and len(index) < 8:
+            points[int(index)] = " ".join(text.split())
+    return points
+
+
+def format_number(text: str) -> str:
+    """A number with at most six digits: the cache of a float has up to seventeen. Other text is unchanged."""
+    try:
+        return format(float(text), "g")
+    except ValueError:
+        return text

@@ -16,6 +16,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from showandtell.errors import BadFile
+from showandtell.media.refusals import explain_damage
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 MAX_ENTRIES = 4096
@@ -41,23 +42,41 @@ def open_archive(path: str) -> Generator[zipfile.ZipFile]:
             if len(entries) > MAX_ENTRIES:
                 raise BadFile("", f"has {len(entries)} parts, over the limit of {MAX_ENTRIES}", SAVE_AGAIN)
             yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # RuntimeError: unknown compression
-        raise BadFile("", f"is torn ({error})", "save or download it anew") from None
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        RuntimeError,
+        OSError,
+    ) as error:  # RuntimeError: unknown compression
+        raise BadFile("", f"is torn: {explain_damage(error)}", "save or download it anew") from None
 
 
-def copy_markup(archive: zipfile.ZipFile, prepare: Callable[[str, bytes], bytes]) -> io.BytesIO:
-    """A copy in memory with only the markup, each part as `prepare` returns it; images and videos become empty."""
+def copy_markup(
+    archive: zipfile.ZipFile, prepare: Callable[[str, bytes], bytes], skipped: tuple[str, ...] = ()
+) -> io.BytesIO:
+    """A copy in memory with only the markup, each part as `prepare` returns it.
+
+    Images, videos and parts with one of `skipped` in their names become empty, without being unpacked.
+    """
     copy, total = io.BytesIO(), 0
     with zipfile.ZipFile(copy, "w") as output:
         for entry in archive.infolist():
-            data = read_part(archive, entry) if entry.filename.lower().endswith(MARKUP) else b""
+            name = entry.filename.lower()
+            is_wanted = name.endswith(MARKUP) and not any(part in name for part in skipped)
+            data = read_part(archive, entry) if is_wanted else b""
             data = prepare(entry.filename, data) if data and entry.filename != "mimetype" else data
             total += len(data)
-            if total > TOTAL_LIMIT:
-                raise BadFile("", f"unpacks to more than {TOTAL_LIMIT >> 20} MiB of text", "save a part of it alone")
+            refuse_total(total)
             output.writestr(entry.filename, data)
     copy.seek(0)
     return copy
+
+
+def refuse_total(total: int) -> None:
+    """Raise `BadFile` if this is over the limit of all parts together, in bytes."""
+    if total > TOTAL_LIMIT:
+        raise BadFile("", f"unpacks to more than {TOTAL_LIMIT >> 20} MiB of text", "save a part of it alone")
 
 
 def read_part(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
@@ -102,7 +121,7 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        raise BadFile("", f"is torn: its markup can't be read ({error})", SAVE_AGAIN) from None
+        raise BadFile("", f"is torn: its markup can't be read: {explain_damage(error)}", SAVE_AGAIN) from None
 
 
 class LimitReached(Exception):

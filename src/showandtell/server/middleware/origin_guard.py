@@ -34,13 +34,26 @@ DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 PAGE_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' blob:; "
     "font-src 'self'; connect-src 'self'; frame-src 'self'; manifest-src 'self'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    # The page's own policy (web/src/strict.ts) lets character references through and no other string.
+    "require-trusted-types-for 'script'; trusted-types default"
 )
 POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
 #: The policy of every response about a file, whatever its status. The page may frame files: Chromium's PDF viewer works
 #: in this sandbox (tried with version 150), but not in a sandbox set on the frame.
 FILE_POLICY: Final = "sandbox; default-src 'none'; frame-ancestors 'self'"
+#: What browsers may not give to any page here. Not listed, because the page uses it: writing to the clipboard.
+PERMISSIONS: Final = ", ".join(
+    f"{feature}=()"
+    for feature in (
+        "accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "clipboard-read", "display-capture",
+        "encrypted-media", "gamepad", "geolocation", "gyroscope", "hid", "idle-detection", "local-fonts",
+        "magnetometer", "microphone", "midi", "payment", "publickey-credentials-get", "screen-wake-lock", "serial",
+        "usb", "web-share", "xr-spatial-tracking",
+    )
+)  # fmt: skip
 SECURITY_HEADERS: Final = {
+    "permissions-policy": PERMISSIONS,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",

@@ -1,0 +1,34 @@
+"""Words for people when a decoder fails: never the library's own, which name classes, addresses and paths."""
+
+from __future__ import annotations
+
+from showandtell.core.media_types.claims import suffix_of
+
+#: Parts of messages of Pillow, FFmpeg, zipfile, expat and others for a file whose end is missing.
+ENDS_EARLY = ("truncat", "end of file", "ends prematurely", "no element found", "unclosed", "not enough image data")
+TOO_DEEP = "is nested too deeply to be read"
+SAVE_ANEW = "check that it opens in its own program, and save it anew"
+
+
+def explain(error: BaseException, media_type: str) -> tuple[str, str]:
+    """Problem and advice for a failure of any decoder; the problem is text that follows the file's name."""
+    what = f" as {name_type(media_type)}" if media_type else ""
+    if isinstance(error, MemoryError):
+        return "needs more memory to decode than is allowed", "use a smaller version of it"
+    if isinstance(error, RecursionError):
+        return TOO_DEEP, "save it in a simpler form"
+    if isinstance(error, NotImplementedError):
+        return f"can't be decoded{what}: it uses a feature that isn't known here", "save it in another format"
+    return f"can't be decoded{what}: {explain_damage(error)}", SAVE_ANEW
+
+
+def explain_damage(error: BaseException) -> str:
+    """What is wrong with a damaged file, as far as the kind of failure shows it."""
+    text = str(error).lower()
+    ends_early = isinstance(error, EOFError) or any(part in text for part in ENDS_EARLY)
+    return "its end is missing" if ends_early else "it is damaged, or made in an unusual way"
+
+
+def name_type(media_type: str) -> str:
+    """A short name of a type: its usual suffix in capitals, else the media type."""
+    return suffix_of(media_type).removeprefix(".").upper() or media_type
