@@ -60,7 +60,7 @@ async def test_claimed_bytes_are_neither_read_nor_hashed_nor_copied_again(store,
         raise AssertionError
 
     for name in ("open", "spool", "commit", "check", "_open"):
-        monkeypatch.setattr(type(conversation.blobs), name, refuse)
+        monkeypatch.setattr(type(conversation.blobs.inner), name, refuse)
     await post(conversation, user_draft("look", claimed))
     assert conversation.attachments[1].facts == upload.facts
 

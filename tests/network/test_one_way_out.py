@@ -9,7 +9,7 @@ from support.paths import SRC as ROOT
 #: What opens connections, and who may import it: `hop` for URLs from outside, the others for hosts that the program set.
 CLIENTS = {
     "aiohttp": {"network.fetch_request", "network.http_session"},
-    # The server listens by one.
+    # The server listens by one; a connection to PostgreSQL that hangs is shut down by one.
     "opens by socket": {
         "network.fetch_request",
         "network.http_session",
@@ -17,6 +17,7 @@ CLIENTS = {
         "server.middleware.h11_timeouts",
         "server.process",
         "server.workers",
+        "storage.database.connect",
     },
     "obstore": {"storage.blobs.bucket", "storage.blobs.remote"},
     "botocore": {"providers.aws"},

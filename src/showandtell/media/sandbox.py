@@ -27,7 +27,7 @@ SYSTEM = (
 #: Folders that hold nothing but installed packages; other folders on the module path may be a program's own.
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 #: Set for a process that starts itself again: it is in new namespaces already.
-MARK = "SHOWANDTELL_NAMESPACES"
+MARK = "DECODER_NAMESPACES"
 
 
 class Walls(Struct, frozen=True):

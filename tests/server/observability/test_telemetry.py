@@ -157,7 +157,7 @@ trace.set_tracer_provider(provider)
 from support.middleware_app import send
 from showandtell.server.app import make_app
 from showandtell.server.config import Config
-asyncio.run(send(make_app(Config()), "GET", "/nowhere/secret?token=secret", {"host": "127.0.0.1"}))
+asyncio.run(send(make_app(Config()), "GET", "/nowhere/secret?word=secret", {"host": "127.0.0.1"}))
 """
 
 
