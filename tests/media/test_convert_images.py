@@ -338,8 +338,16 @@ BOMBS = [
     ("image/png", lambda: inflating(b"iCCP"), "can't be decoded: it is damaged"),
     ("image/png", lambda: fixtures.truncated(fixtures.png(60, 60)), "is torn"),
     ("image/heic", fixtures.heic, "is torn"),
-    ("image/svg+xml", f"<!DOCTYPE svg [<!ENTITY a0 'ha'>{LAUGHS}]><svg>&a11;</svg>".encode, "can't be drawn: it is damaged"),
-    ("image/svg+xml", lambda: SVG.format("", f"<defs><g id='a0'/>{USES}</defs><use href='#a8'/>").encode(), "can't be drawn: it is damaged"),
+    (
+        "image/svg+xml",
+        f"<!DOCTYPE svg [<!ENTITY a0 'ha'>{LAUGHS}]><svg>&a11;</svg>".encode,
+        "can't be drawn: it is damaged",
+    ),
+    (
+        "image/svg+xml",
+        lambda: SVG.format("", f"<defs><g id='a0'/>{USES}</defs><use href='#a8'/>").encode(),
+        "can't be drawn: it is damaged",
+    ),
     ("image/svg+xml", lambda: SVG.format("", "<g>" * 50_000 + "</g>" * 50_000).encode(), "nested too deeply"),
     ("image/svg+xml", lambda: b"<svg", "its end is missing"),
 ]
