@@ -8,12 +8,11 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
 
-from msgspec import Struct, convert
+from msgspec import UNSET, Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from showandtell.core.media_types.claims import UNKNOWN, find_wrong_claim, read_claim
@@ -34,6 +33,8 @@ SECONDS = 10.0
 OCR_SECONDS = 60.0
 TEXT_LIMIT = 100_000
 COMMAND = (sys.executable, "-P", "-B", "-m", "showandtell.media.child")
+#: What to do with a file that stops a decoder.
+SAVE_ANEW = "it may be damaged or hostile; save it anew, or smaller"
 #: Time limits of conversions, by name.
 CONVERT_SECONDS = {
     "image": 20.0,
@@ -98,7 +99,7 @@ def probe(path: Path, *, claimed: str | None, name: str) -> ProbeResult:
     candidate = name_type(path, claim, name)
     result = ProbeResult(candidate)
     if needs_decoder(candidate):
-        result = convert(ask_child("probe", path, candidate, name), ProbeResult)
+        result = ask_child("probe", path, candidate, name, ProbeResult)
     return replace(result, corrected=find_wrong_claim(claimed, claim, result.media_type))
 
 
@@ -110,7 +111,7 @@ def describe(path: Path, media_type: str) -> dict[str, object]:
     """
     if kind_of(media_type) == "text":
         return {"text": read_text(path)}
-    return ask_child("describe", path, media_type, path.name) if needs_decoder(media_type) else {}
+    return ask_child("describe", path, media_type, path.name, dict[str, Any]) if needs_decoder(media_type) else {}
 
 
 def read_text_in(path: Path, media_type: str) -> str | None:
@@ -120,7 +121,7 @@ def read_text_in(path: Path, media_type: str) -> str | None:
     """
     if not (media_type.startswith("image/") or media_type == "application/pdf"):
         return None
-    return ask_child("read", path, media_type, path.name)
+    return ask_child("read", path, media_type, path.name, str | None)
 
 
 def make(path: Path, media_type: str, conversion: str, folder: Path) -> ConversionOutput:
@@ -131,13 +132,12 @@ def make(path: Path, media_type: str, conversion: str, folder: Path) -> Conversi
     if media_type != "text/html" and kind_of(media_type) == "text" and conversion.partition("?")[0] == "text":
         text = read_text(path, MAX_CHARACTERS + 1)
         return ConversionOutput(text=text[:MAX_CHARACTERS], cut=len(text) > MAX_CHARACTERS)
-    output = ask_child(
-        "convert", path, media_type, path.name, conversion=conversion, folder=os.fspath(folder.resolve(strict=True))
-    )
-    files = [check_output(Path(file), folder, path.name) for file in output.pop("files", ())]
+    target = os.fspath(folder.resolve(strict=True))
+    output = ask_child("convert", path, media_type, path.name, ConversionOutput, conversion=conversion, folder=target)
+    files = [check_output(file, folder, path.name) for file in output.files]
     if len(files) > MAX_OUTPUT_FILES or sum(file.stat().st_size for file in files) > MAX_OUTPUT_BYTES:
         raise BadFile(path.name, "became too much when it was converted", "ask for less of it")
-    return replace(convert(output, ConversionOutput), files=tuple(files))
+    return replace(output, files=tuple(files))
 
 
 def check_output(path: Path, folder: Path, name: str) -> Path:
@@ -155,14 +155,15 @@ def strip_location(path: Path, media_type: str, folder: Path) -> Path | None:
     """
     if kind_of(media_type) != "image":
         return None
-    stripped = ask_child("strip", path, media_type, path.name, folder=os.fspath(folder.resolve(strict=True)))
-    return check_output(Path(stripped), folder, path.name) if stripped else None
+    target = os.fspath(folder.resolve(strict=True))
+    stripped = ask_child("strip", path, media_type, path.name, Path | None, folder=target)
+    return check_output(stripped, folder, path.name) if stripped else None
 
 
 def draw_chart(title: str, values: list[float], labels: list[str]) -> bytes:
     """A bar chart as PNG, 720 by 420 pixels; `labels` go under the first bars. Raises `BadFile`."""
     request = {"task": "draw_chart", "path": "the chart", "title": title, "values": values, "labels": labels}
-    return b64decode(ask(MEDIA, SECONDS, request, "the chart", "try again with fewer values"))
+    return ask(MEDIA, SECONDS, request, bytes, name="the chart", advice="try again with fewer values")
 
 
 def draw_probe(kind: Kind, codes: Sequence[str], shapes: int = 0) -> bytes:
@@ -172,7 +173,7 @@ def draw_probe(kind: Kind, codes: Sequence[str], shapes: int = 0) -> bytes:
     """
     name = f"the {kind} of the vision check"
     request = {"task": "draw_probe", "path": name, "kind": kind, "codes": list(codes), "shapes": shapes}
-    return b64decode(ask(MEDIA, SECONDS, request, name, "try again"))
+    return ask(MEDIA, SECONDS, request, bytes, name=name, advice="try again")
 
 
 def name_type(path: Path, claim: str | None, name: str) -> str:
@@ -211,17 +212,12 @@ def needs_decoder(media_type: str) -> bool:
     return media_type == "application/pdf" or kind_of(media_type) in {"image", "audio", "video"}
 
 
-def ask_child(task: Task, path: Path, media_type: str, name: str, **more: str) -> Any:
-    """Run a task for a file in a child."""
+def ask_child(task: Task, path: Path, media_type: str, name: str, kind: Any, **more: str) -> Any:
+    """Run a task for a file in a child; its result has the type `kind`."""
     request = {"task": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
     pool, seconds = choose_pool(task, more.get("conversion", ""))
-    return ask(
-        THUMBNAILS if caller.get().in_lane else pool,
-        seconds,
-        request,
-        name,
-        "it may be damaged or hostile; save it anew, or smaller",
-    )
+    pool = THUMBNAILS if caller.get().in_lane else pool
+    return ask(pool, seconds, request, kind, name=name, advice=SAVE_ANEW)
 
 
 def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
@@ -237,22 +233,40 @@ def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
             return MEDIA, SECONDS
 
 
-def ask(pool: WorkerPool, seconds: float, request: Mapping[str, object], name: str, advice: str) -> Any:
-    """The child's result. If it reports a problem, dies or is too late, raises `BadFile` with this name.
+class Answer(Struct):
+    """What a child answers: a result, or a problem. Hostile code may have written it."""
 
-    `advice` is used if the child gives none itself. Raises `DecoderBusy` if no child is free in time, or if
-    the caller has used its budget.
+    result: Any = UNSET
+    problem: str = "stopped the decoder"
+    advice: str = ""
+    passing: bool = False
+
+
+def ask(pool: WorkerPool, seconds: float, request: Mapping[str, object], kind: Any, *, name: str, advice: str) -> Any:
+    """The child's result, of the type `kind`.
+
+    Raises `BadFile` if the child reports a problem, dies, is too late or answers something else. `name` and `advice` are for the error, the advice only if the child gives none itself. Raises `DecoderBusy` if no
+    child is free in time, or if the caller has used its budget.
     """
     try:
-        response = pool.ask(request, seconds, caller.get().owner)
+        answer = convert(pool.ask(request, seconds, caller.get().owner), Answer)
+        if answer.result is not UNSET:
+            return convert(answer.result, kind, dec_hook=read_path)
+    except ValidationError:
+        answer = Answer()
     except TooBusy as error:
         problem, _, busy_advice = str(error).partition(": ")
         raise DecoderBusy(name, f"was not read ({problem})", busy_advice, retry_after=error.retry_after) from None
     except ChildFailed as error:
         raise BadFile(name, str(error), advice, passing=isinstance(error, ChildLate)) from None
-    if "result" not in response:
-        raise BadFile(name, response["problem"], response["advice"], passing=response.get("passing", False))
-    return response["result"]
+    raise BadFile(name, answer.problem, answer.advice or advice, passing=answer.passing)
+
+
+def read_path(_: type, value: object) -> Path:
+    """A path from an answer."""
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return Path(value)
 
 
 def read_text(path: Path, max_characters: int = TEXT_LIMIT) -> str:

