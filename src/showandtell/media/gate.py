@@ -245,8 +245,9 @@ class Answer(Struct):
 def ask(pool: WorkerPool, seconds: float, request: Mapping[str, object], kind: Any, *, name: str, advice: str) -> Any:
     """The child's result, of the type `kind`.
 
-    Raises `BadFile` if the child reports a problem, dies, is too late or answers something else. `name` and `advice` are for the error, the advice only if the child gives none itself. Raises `DecoderBusy` if no
-    child is free in time, or if the caller has used its budget.
+    Raises `BadFile` if the child reports a problem, dies, is too late or answers something else. `name` and `advice`
+    are for the error, the advice only if the child gives none itself. Raises `DecoderBusy` if no child is free in
+    time, or if the caller has used its budget.
     """
     try:
         answer = convert(pool.ask(request, seconds, caller.get().owner), Answer)
