@@ -11,21 +11,19 @@ from support.postgres import ready_database
 from support.server_process import TIMEOUT, running
 
 pytestmark = pytest.mark.anyio
-#: Seconds: what every request is promised, and what a signal is.
-REQUEST, STOP = 10, 5
+#: Seconds of a request and of a stop. The promises, 10 and 5, are measured in `stress/`: machines of tests are busy.
+REQUEST, STOP = 30, 30
 
 
 @asynccontextmanager
 async def frozen(folder):
     """A server whose database has just begun to hang."""
     url = ready_database("postgresql", folder)
-    async with (
-        freezing_proxy(url, folder) as proxy,
-        running(folder, "--database", proxy.url) as program,
-    ):
-        assert (await get(program, "/api/conversations"))[0] == 200
-        proxy.freeze()
-        yield program, proxy
+    with freezing_proxy(url, folder) as proxy:
+        async with running(folder, "--database", proxy.url) as program:
+            assert (await get(program, "/api/conversations"))[0] == 200
+            proxy.freeze()
+            yield program, proxy
 
 
 async def get(program, path):

@@ -1,8 +1,10 @@
 """A database that hangs: a proxy before PostgreSQL that keeps its connections and passes nothing on while it is frozen."""
 
-import asyncio
-import contextlib
-from contextlib import asynccontextmanager
+import select
+import socket
+import socketserver
+import threading
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import make_url
@@ -10,60 +12,79 @@ from sqlalchemy import make_url
 CHUNK = 65536
 
 
-class FreezingProxy:
-    """`url` leads through the proxy to a PostgreSQL that listens on a socket in a folder."""
+class FreezingProxy(socketserver.ThreadingUnixStreamServer):
+    """`url` leads through the proxy, a socket in a folder, to a PostgreSQL that listens on a socket in another folder."""
+
+    daemon_threads = False  # server_close() waits for them
+    request_queue_size = 200
 
     def __init__(self, url, folder):
         parts = make_url(url)
-        self._socket = f"{parts.query['host']}/.s.PGSQL.{parts.port or parts.query.get('port', 5432)}"
-        self.folder, self.url = folder, parts.update_query_dict({"host": str(folder)}).render_as_string(False)
-        self.name = Path(self._socket).name
-        self._flows, self.tasks = asyncio.Event(), set()
-        self._flows.set()
+        self.database = f"{parts.query['host']}/.s.PGSQL.{parts.port or parts.query.get('port', 5432)}"
+        self.url = parts.update_query_dict({"host": str(folder)}).render_as_string(False)
+        self.open_sockets, self.flows = set(), threading.Event()
+        self.flows.set()
+        super().__init__(str(Path(folder, Path(self.database).name)), Connection)
 
     def freeze(self):
         """Answer nothing from now on. New connections are accepted."""
-        self._flows.clear()
+        self.flows.clear()
 
     def thaw(self):
         """Pass on what waited, and what comes."""
-        self._flows.set()
+        self.flows.set()
 
     @property
     def connections(self):
         """How many there are."""
-        return len(self.tasks)
+        return len(self.open_sockets)
 
-    async def connect(self, reader, writer):
-        """Handle one connection."""
-        task = asyncio.create_task(self._connect(reader, writer))
-        self.tasks.add(task)
-        await asyncio.wait({task})
-        self.tasks.discard(task)
-        writer.close()
+    def process_request(self, request, client_address):
+        """Remember a connection before its thread starts, so that closing finds every one."""
+        self.open_sockets.add(request)
+        super().process_request(request, client_address)
 
-    async def _connect(self, reader, writer):
-        await self._flows.wait()
-        behind, there = await asyncio.open_unix_connection(self._socket)
-        await asyncio.gather(self._pass_on(reader, there), self._pass_on(behind, writer), return_exceptions=True)
+    def shutdown_request(self, request):
+        """Forget a connection that has ended."""
+        super().shutdown_request(request)
+        self.open_sockets.discard(request)
 
-    async def _pass_on(self, reader, writer):
-        with contextlib.closing(writer):  # a half-open connection is of no use to PostgreSQL
-            while data := await reader.read(CHUNK):
-                await self._flows.wait()
-                writer.write(data)
-                await writer.drain()
+    def close(self):
+        """End all connections, and wait for their threads."""
+        self.shutdown()
+        for request in [*self.open_sockets]:
+            with suppress(OSError):  # it has ended meanwhile
+                request.shutdown(socket.SHUT_RDWR)
+        self.thaw()
+        self.server_close()
 
 
-@asynccontextmanager
-async def freezing_proxy(url, folder):
-    """A proxy that runs in this event loop."""
+class Connection(socketserver.BaseRequestHandler):
+    """Passes on one connection until either side ends it."""
+
+    def handle(self):
+        """Handle one connection in a thread."""
+        self.server.flows.wait()
+        with socket.socket(socket.AF_UNIX) as behind, suppress(OSError):
+            behind.connect(self.server.database)
+            other = {self.request: behind, behind: self.request}
+            while True:
+                for source in select.select([*other], [], [])[0]:
+                    data = source.recv(CHUNK)
+                    self.server.flows.wait()
+                    if not data:
+                        return
+                    other[source].sendall(data)
+
+
+@contextmanager
+def freezing_proxy(url, folder):
+    """A proxy in threads of its own."""
     proxy = FreezingProxy(url, folder)
-    server = await asyncio.start_unix_server(proxy.connect, Path(folder, proxy.name))
+    thread = threading.Thread(target=proxy.serve_forever, args=[0.02])
+    thread.start()
     try:
         yield proxy
     finally:
-        server.close()
-        for task in [*proxy.tasks]:
-            task.cancel()
-        await asyncio.gather(*proxy.tasks, return_exceptions=True)
+        proxy.close()
+        thread.join()

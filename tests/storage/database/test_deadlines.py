@@ -42,7 +42,7 @@ async def until(found):
 @asynccontextmanager
 async def postgres(folder, timeouts=QUICK):
     """A database behind a proxy that can freeze it."""
-    async with freezing_proxy(ready_database("postgresql", folder), folder) as proxy:
+    with freezing_proxy(ready_database("postgresql", folder), folder) as proxy:
         database = Database(proxy.url, timeouts)
         await database.open()
         try:
@@ -71,7 +71,7 @@ async def test_all_calls_to_a_database_that_hangs_fail_in_time(calls, tmp_path):
 
 
 async def test_a_database_that_never_answers_a_connection_fails_in_time(tmp_path):
-    async with freezing_proxy(ready_database("postgresql", tmp_path), tmp_path) as proxy:
+    with freezing_proxy(ready_database("postgresql", tmp_path), tmp_path) as proxy:
         proxy.freeze()
         database = Database(proxy.url, QUICK)
         with pytest.raises(StorageFailed, match="does not answer"):
