@@ -102,9 +102,9 @@ async def running(folder, *arguments, data=True, **environ):
         await asyncio.wait_for(process.communicate(), TIMEOUT)
 
 
-async def until(found):
+async def until(found, seconds=TIMEOUT):
     """Wait until a function returns something true, and return it."""
-    async with asyncio.timeout(TIMEOUT):
+    async with asyncio.timeout(seconds):
         while not (value := found()):  # noqa: ASYNC110 - another process makes it true
             await asyncio.sleep(0.02)
     return value

@@ -15,6 +15,8 @@ from support import run_cleanup
 from support.server_process import until
 
 pytestmark = pytest.mark.anyio
+#: Seconds; six runs at once take long on a busy machine.
+TIMEOUT = 200
 RUN = (sys.executable, "-m", "pytest", "--numprocesses", "2", "--dist", "load", "leaky_tests.py")
 
 
@@ -68,9 +70,11 @@ async def run_until(end, folder, *, leaks):
     run = await asyncio.create_subprocess_exec(
         *RUN, cwd=Path(__file__).parent, env=environ, stdout=DEVNULL, stderr=DEVNULL
     )
-    started = await until(lambda: (files := [*folder.glob("started.*")])[1:] and files)
+    started = await until(lambda: (files := [*folder.glob("started.*")])[1:] and files, TIMEOUT)
     end(folder, run, [int(file.suffix[1:]) for file in started])
     status = await run.wait()
-    await until(lambda: not [process for process in psutil.process_iter() if run_cleanup.belongs(process, str(home))])
-    await until(lambda: not [*home.glob("sat-*")])
+    await until(
+        lambda: not [process for process in psutil.process_iter() if run_cleanup.belongs(process, str(home))], TIMEOUT
+    )
+    await until(lambda: not [*home.glob("sat-*")], TIMEOUT)
     return status
