@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from showandtell.agent.agent import Agent, Run
     from showandtell.agent.builtin_tools import builtin_tools
     from showandtell.agent.context import RunContext
+    from showandtell.agent.dependencies import Depends
     from showandtell.agent.file_tools import get_document, list_files, view_file
     from showandtell.agent.render import explain, render, render_results
     from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
@@ -57,6 +58,7 @@ MODULES = {
     "storage.conversations.transfer": "export_conversation import_conversation",
     "storage.database.quotas": "Quotas",
     "agent.context": "RunContext",
+    "agent.dependencies": "Depends",
     "agent.render": "explain render render_results",
     "agent.settings": "Connection FilePolicy ModelSettings RunLimits",
     "agent.tools": "Tool Toolset tool",
@@ -91,6 +93,7 @@ __all__ = [
     "BadValue",
     "Busy",
     "Connection",
+    "Depends",
     "Draft",
     "Facts",
     "FetchPolicy",

@@ -60,7 +60,6 @@ def test_another_word_is_refused_with_those_that_there_are(wrong):
 @pytest.mark.parametrize(
     ("settings", "output"),
     [
-        ({"deps": object()}, "deps is not supported yet"),
         ({"output_type": int}, "types are not supported yet"),
         ({"tools": [Toolset()]}, "toolsets are not supported yet"),
     ],
@@ -87,7 +86,7 @@ def test_no_key_stands_in_what_is_printed():
 def test_run_and_run_sync_take_the_same_and_nothing_else():
     run, run_sync = (inspect.signature(item).parameters for item in (Agent.run, Agent.run_sync))
     assert run == run_sync
-    assert [*run] == ["self", "text", "files", "conversation", "approvals"]
+    assert [*run] == ["self", "text", "files", "conversation", "approvals", "deps"]
 
 
 def test_an_agent_has_ten_parameters_and_each_is_described():

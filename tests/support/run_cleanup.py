@@ -50,6 +50,9 @@ def start_watcher() -> subprocess.Popen[bytes]:
 
 def finish(folder: str) -> None:
     """End the run; raises `AssertionError` if a process is left that should have ended."""
+    for child in psutil.Process().children():
+        if any("multiprocessing.resource_tracker" in item for item in child.cmdline()):
+            child.kill()  # it ends with this process
     left = end_all(folder)
     assert not left, "\n".join(["these processes outlived their tests:", *left])
 

@@ -61,7 +61,8 @@ class Agent:
             nothing fetched.
         output_type (Mapping | None): a JSON schema that the answer has to follow. Default: free text.
             A type is not supported yet.
-        deps (object): a value for tools, as `context.deps`. Not supported yet: anything but None is an error.
+        deps (object): a value of the program for tools and the providers of their dependencies, as `context.deps`.
+            Default: None.
         connection (Connection | None): how to reach the provider. Default: by environment variables.
 
     Raises:
@@ -83,13 +84,11 @@ class Agent:
         deps: object = None,
         connection: Connection | None = None,
     ) -> None:
-        if deps is not None:
-            raise BadInput("deps is not supported yet: give tools what they need by a closure or a method")
         settings, files = model_settings or ModelSettings(), file_policy or FilePolicy()
         connection = connection or Connection()
         self.target = with_account(find_target(model, files.overrides), connection)
         self.transport = connection.transport or Transport()
-        self.tools = by_name(tools)
+        self.tools, self.deps = by_name(tools), deps
         self.options = request_options(settings, self.tools, instructions, output_type)
         self.limits = loop_limits(self.tools, limits or RunLimits())
         self.retry = retry or RetryPolicy()
@@ -136,6 +135,7 @@ class Agent:
         files: Iterable[File] = (),
         conversation: MemoryConversation | None = None,
         approvals: Mapping[str, bool] | None = None,
+        deps: object = None,
     ) -> Run:
         """Create a run: `await` it for its result, or iterate over it for its events.
 
@@ -145,6 +145,7 @@ class Agent:
             files (Iterable[File]): the user's files, in order.
             conversation (MemoryConversation | None): the conversation to continue. Default: a new one.
             approvals (Mapping[str, bool] | None): answers to waiting calls, by call id. True runs the call.
+            deps (object): the `context.deps` of this run. Default: those of the agent.
 
         Raises:
             BadInput: there is nothing to answer, or an element of `files` is not a `File`.
@@ -156,7 +157,7 @@ class Agent:
             drafts.append(message)
         if not drafts and not (conversation and conversation.messages):
             raise BadInput("there is nothing to answer: say something, or give files")
-        return Run(self, drafts, conversation or self.conversation())
+        return Run(self, drafts, conversation or self.conversation(), deps=self.deps if deps is None else deps)
 
     def run_sync(
         self,
@@ -165,6 +166,7 @@ class Agent:
         files: Iterable[File] = (),
         conversation: MemoryConversation | None = None,
         approvals: Mapping[str, bool] | None = None,
+        deps: object = None,
     ) -> Run:
         """Run to the end, for programs without an event loop. Raises `BadInput` if one is running."""
         with contextlib.suppress(RuntimeError):
@@ -172,7 +174,7 @@ class Agent:
             raise BadInput("an event loop is running here, as in a notebook: write `await agent.run(...)`")
 
         async def finish() -> Run:
-            return await self.run(text, files=files, conversation=conversation, approvals=approvals)
+            return await self.run(text, files=files, conversation=conversation, approvals=approvals, deps=deps)
 
         return asyncio.run(finish())
 
@@ -195,17 +197,24 @@ class Run:
         agent (Agent): the agent to run; `Agent.run` creates runs.
         drafts (Sequence[Draft]): messages to store first.
         conversation (MemoryConversation): the conversation to continue.
-        behind (Lead | None): the message to continue from, for a new branch. It takes effect with the first stored
-            message. Default: the end of the current branch.
+        behind (BranchPoint | None): the message to continue from, for a new branch. It takes effect with the first
+            stored message. Default: the end of the current branch.
+        deps (object): the `context.deps` of its tools.
 
     Raises:
         BadInput: the run has been awaited or iterated over before.
     """
 
     def __init__(
-        self, agent: Agent, drafts: Sequence[Draft], conversation: MemoryConversation, behind: BranchPoint | None = None
+        self,
+        agent: Agent,
+        drafts: Sequence[Draft],
+        conversation: MemoryConversation,
+        behind: BranchPoint | None = None,
+        *,
+        deps: object = None,
     ) -> None:
-        self.agent = agent
+        self.agent, self.deps = agent, deps
         self.conversation = conversation
         self.status: Status = "incomplete"
         self.reason: str | None = None
@@ -328,6 +337,7 @@ class Run:
             drain=self._drain,
             retry=agent.retry,
             sharing=agent.sharing,
+            deps=self.deps,
         )
 
     @property

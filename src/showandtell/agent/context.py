@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from showandtell.core.events.types import ToolProgress
 from showandtell.core.messages.attachments import Attachment, Facts, find_attachment
@@ -14,6 +14,15 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivative,
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Shown
 from showandtell.errors import BadInput
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    DepsT = TypeVar("DepsT", default=Any)
+else:
+    from typing import TypeVar
+
+    DepsT = TypeVar("DepsT")
 
 Convert: TypeAlias = Callable[[DerivationRequest], Awaitable[Derivative | Failed]]
 
@@ -102,8 +111,10 @@ def stored_facts(file: Attachment) -> Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class RunContext:
+class RunContext(Generic[DepsT]):
     """The context of a call, passed to the tool's parameter that is annotated with it. The model doesn't see it.
+
+    Annotate the parameter with `RunContext[Settings]` if `deps` is a `Settings`.
 
     >>> from showandtell import Agent, RunContext
     >>> def count_files(context: RunContext) -> int:
@@ -120,6 +131,7 @@ class RunContext:
         call_id (str): the id of this call.
         files (Files): the conversation's files: iterate, or use `get`, `show`, `text` and `text_now`.
         emit (Callable): receives the events of `progress`.
+        deps (DepsT): what the program gave to the `Agent` or the run. Default: None.
         cancelled (threading.Event): set when the run is cancelled or the call times out. Long sync tools should
             check it.
     """
@@ -130,6 +142,7 @@ class RunContext:
     files: Files
     emit: Callable[[ToolProgress], None]
     cancelled: threading.Event = field(default_factory=threading.Event)
+    deps: DepsT = None  # pyright: ignore[reportAssignmentType] - as the program says
 
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Report progress, from any thread: `done` of `total` in any unit, and a short `note` for people."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 import logging
 import secrets
-import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Coroutine, Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, cast
 
+from showandtell.agent.call_thread import CallThread
 from showandtell.agent.context import RunContext
 from showandtell.agent.isolate import Raised, run_isolated
 from showandtell.agent.loader import Fetch
+from showandtell.agent.provide import Dependencies
 from showandtell.agent.returned_files import fetch_links, resolve_files
 from showandtell.agent.tools import Tool
 from showandtell.core.collect.tool_result import ToolResult
@@ -48,7 +49,7 @@ async def execute(
     """
     try:
         tool, arguments = prepare(call, tools, context)
-        value = await run_with_timeout(call_tool(tool, arguments), tool.timeout)
+        value = await run_with_timeout(call_tool(tool, arguments, context), tool.timeout)
         return await to_result(call, value, context, fetch)
     except (CallRefused, ToolError, BadInput) as error:
         return error_result(str(error))
@@ -109,8 +110,7 @@ def prepare(call: ToolCall, tools: Mapping[str, Tool], context: RunContext) -> t
     if not isinstance(arguments, dict):
         raise CallRefused(f"the arguments of {call.tool} must be a JSON object")
     try:
-        bound = tool.bind(arguments, context)
-        inspect.signature(tool.run).bind(**bound)
+        bound = tool.bind(cast("dict[str, Any]", arguments), context)
     except ValidationError as error:
         raise CallRefused(f"the arguments of {call.tool} don't fit: {format_errors(error)}") from error
     except TypeError as error:
@@ -139,14 +139,24 @@ async def run_with_timeout(coroutine: Coroutine[Any, Any, Any], seconds: float) 
             await asyncio.wait({task}, timeout=GRACE)
 
 
-async def call_tool(tool: Tool, arguments: dict[str, Any]) -> Any:
-    """Call the tool's function: a coroutine in this task, any other in a daemon thread, or in a separate process."""
+async def call_tool(tool: Tool, arguments: dict[str, Any], context: RunContext) -> Any:
+    """Call the tool's function: a coroutine in this task, any other in a daemon thread, or in a separate process.
+
+    Its dependencies are provided before, and closed after it.
+    """
     if tool.isolate:
         return await run_isolated(tool.run, arguments)
-    if inspect.iscoroutinefunction(tool.run):
-        return await contain_exit(tool.run(**arguments))
-    value = await run_in_thread(tool.run, arguments)
-    return await contain_exit(value) if inspect.isawaitable(value) else value
+    thread = CallThread()
+    try:
+        async with AsyncExitStack() as stack:
+            arguments |= await Dependencies(context, thread, stack).fill(tool.injected)
+            if inspect.iscoroutinefunction(tool.run):
+                value = tool.run(**arguments)
+            else:
+                value = await thread.run(tool.run, **arguments)
+            return await contain_exit(value) if inspect.isawaitable(value) else value
+    finally:
+        thread.close()
 
 
 async def contain_exit(awaitable: Awaitable[Any]) -> Any:
@@ -155,33 +165,3 @@ async def contain_exit(awaitable: Awaitable[Any]) -> Any:
         return await awaitable
     except (SystemExit, KeyboardInterrupt) as error:
         raise Raised.of(error) from error
-
-
-async def run_in_thread(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """Run a sync function in a daemon thread. If the caller stops waiting, a late result is dropped."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-
-    def finish(value: Any, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is None:
-            future.set_result(value)
-        else:
-            future.set_exception(error if fits_future(error) else Raised.of(error))
-
-    def target() -> None:
-        try:
-            value, error = function(**arguments), None
-        except BaseException as raised:  # noqa: BLE001 - every exception is the caller's to handle
-            value, error = None, raised
-        with contextlib.suppress(RuntimeError):  # the loop is closed and nothing waits for the result
-            loop.call_soon_threadsafe(finish, value, error)
-
-    threading.Thread(target=target, name="showandtell-tool", daemon=True).start()
-    return await future
-
-
-def fits_future(error: BaseException) -> bool:
-    """Whether a future can hold an exception: not `StopIteration`, nor one that would end the event loop."""
-    return isinstance(error, Exception) and not isinstance(error, StopIteration)

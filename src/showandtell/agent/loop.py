@@ -101,6 +101,7 @@ class Loop:
     drain: Callable[[], Awaitable[None]] = no_wait
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     sharing: Sharing = field(default_factory=Sharing)
+    deps: object = None
     usage: Usage = field(default_factory=Usage)
     messages: list[Message] = field(default_factory=list[Message])
     files: list[Attachment] = field(default_factory=list[Attachment])
@@ -348,7 +349,9 @@ class Loop:
                 loop.call_soon_threadsafe(self.emit, progress)
 
         files = Files(self.conversation.attachments, self.conversation.file, self.loader.convert, loop)
-        return RunContext(self.conversation.owner, self.conversation.id, call.call_id, files, emit, cancelled)
+        return RunContext(
+            self.conversation.owner, self.conversation.id, call.call_id, files, emit, cancelled, self.deps
+        )
 
     async def store(
         self, draft: Draft, probed: Sequence[ProbedFile], step: Step | None = None, end: StepFinish | None = None

@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import Parameter
-from typing import Annotated, Any, cast, get_args, overload
+from typing import Annotated, Any, cast, overload
 
 import msgspec
 
 from showandtell.agent.context import RunContext
+from showandtell.agent.dependencies import Injected
+from showandtell.agent.signatures import bound_names, innermost, parameters_of
 from showandtell.core.wire.options import ToolSpec
 from showandtell.errors import BadInput
 
@@ -58,17 +60,14 @@ class Tool:
         return self.run(*args, **kwargs)
 
     @cached_property
-    def context_parameter(self) -> str | None:
-        """The name of the `RunContext` parameter, if there is one."""
-        return next(
-            (parameter.name for parameter in parameters_of(self.name, self.run) if _is_context(parameter.annotation)),
-            None,
-        )
+    def injected(self) -> Injected:
+        """The parameters that the program fills."""
+        return Injected.of(self.name, self.run)
 
     @cached_property
     def arguments(self) -> Any:
-        """The pydantic model of the parameters; None for a hand-written schema."""
-        return None if self.parameters is not None else _model(self.name, self.run, self.context_parameter)
+        """The pydantic model of the parameters that the model fills; None for a hand-written schema."""
+        return None if self.parameters is not None else _model(self.name, self.run, self.injected)
 
     @cached_property
     def declared(self) -> frozenset[str]:
@@ -87,16 +86,21 @@ class Tool:
         schema = {key: value for key, value in schema.items() if key != "title"}
         return ToolSpec(self.name, self.description, msgspec.json.encode(schema).decode())
 
-    def bind(self, arguments: Any, context: RunContext) -> dict[str, Any]:
-        """The keyword arguments of a call. Raises pydantic's `ValidationError`, or `BadInput` for an unknown file."""
+    def bind(self, arguments: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
+        """The keyword arguments of a call that the model fills.
+
+        Raises pydantic's `ValidationError`, `BadInput` for an unknown file, and `TypeError` for arguments that the
+        function doesn't take, or that the program fills.
+        """
         if self.arguments is None:
             bound: dict[str, Any] = dict(arguments)
+            if own := sorted(bound.keys() & (self.injected.parameters.keys() | bound_names(self.run))):
+                raise TypeError(f"got an unexpected keyword argument {own[0]!r}")
         else:
             model = self.arguments.model_validate(arguments, context={"file": context.files.get})
             names = model.model_fields_set | self.declared
             bound = {name.removeprefix(FIELD_PREFIX): getattr(model, name) for name in names}
-        if self.context_parameter is not None:
-            bound[self.context_parameter] = context
+        inspect.signature(self.run).bind(**bound, **self.injected.parameters)
         return bound
 
 
@@ -149,13 +153,26 @@ def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Tool
 
 
 def as_tool(value: Callable[..., Any] | Tool) -> Tool:
-    """A function as a tool, with its name, docstring and annotations. Raises `BadInput` for one without a name."""
+    """A function as a tool, with its name, docstring and annotations. Raises `BadInput` for one without a name.
+
+    A `functools.partial` has those of its function, a callable object the name of its class.
+    """
     if isinstance(value, Tool):
         return value
-    name = getattr(value, "__name__", "")
-    if not name.isidentifier():
+    inner = innermost(value)
+    if isinstance(inner, Tool):
+        return replace(inner, run=rebind(value, inner.run))
+    name = getattr(inner, "__name__", type(inner).__name__)
+    if not callable(inner) or not name.isidentifier():
         raise BadInput(f"{value!r} has no name that a model could call: use Tool(name=..., run=...)")
-    return Tool(name, inspect.getdoc(value) or "", run=value)
+    return Tool(name, inspect.getdoc(inner) or "", run=value)
+
+
+def rebind(value: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """A `functools.partial` with another function within it."""
+    if not isinstance(value, partial):
+        return function
+    return partial(rebind(value.func, function), *value.args, **value.keywords)
 
 
 class Toolset:
@@ -188,50 +205,22 @@ def by_name(tools: Any) -> dict[str, Tool]:
 
 
 def _check_isolated(tool: Tool) -> None:
-    if tool.context_parameter is not None:
+    if tool.injected.parameters:
         advice = "drop it, or isolate=True"
-        raise BadInput(f"tool {tool.name!r} takes a RunContext, which can't leave this process: {advice}")
+        raise BadInput(
+            f"tool {tool.name!r} takes a RunContext or a dependency, which can't leave this process: {advice}"
+        )
     if "<" in getattr(tool.run, "__qualname__", ""):
         raise BadInput(f"tool {tool.name!r} can't be found by another process: define it at the top of a module")
 
 
-def parameters_of(name: str, function: Callable[..., Any]) -> list[Parameter]:
-    """A tool's parameters with resolved annotations. Raises `BadInput` for one that can't be resolved.
-
-    The return annotation is not resolved, since it is often imported for type checkers only.
-    """
-    try:
-        parameters = inspect.signature(function).parameters.values()
-        return [parameter.replace(annotation=_read(parameter.annotation, function)) for parameter in parameters]
-    except NameError as error:
-        raise BadInput(
-            f"tool {name!r} has an annotation that can't be read ({error}): import it at run time"
-        ) from error
-
-
-def _read(annotation: Any, function: Callable[..., Any]) -> Any:
-    if not isinstance(annotation, str):
-        return annotation
-    return eval(annotation, _globals(function))  # noqa: S307 - the program's own source, as inspect would read it
-
-
-def _globals(function: Any) -> dict[str, Any]:
-    """The globals of the function behind a method, partial, wrapper or callable object."""
-    for inner in ("__wrapped__", "__func__", "func"):
-        if hasattr(function, inner):
-            return _globals(getattr(function, inner))
-    return function.__globals__ if hasattr(function, "__globals__") else _globals(type(function).__call__)
-
-
-def _is_context(annotation: Any) -> bool:
-    return annotation is RunContext or any(map(_is_context, get_args(annotation)))
-
-
-def _model(name: str, function: Callable[..., Any], context: str | None) -> Any:
+def _model(name: str, function: Callable[..., Any], injected: Injected) -> Any:
     from pydantic import ConfigDict, create_model  # noqa: PLC0415 - late: render and explain need no pydantic
 
     fields: dict[str, Any] = dict(
-        _field(name, parameter) for parameter in parameters_of(name, function) if parameter.name != context
+        _field(name, parameter)
+        for parameter in parameters_of(name, function)
+        if parameter.name not in injected.parameters
     )
     config = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
     return create_model(name, __config__=config, **fields)
