@@ -30,7 +30,9 @@ def parameters_of(name: str, function: Callable[..., Any]) -> list[Parameter]:
             f"tool {name!r} has an annotation that can't be read ({error}): import it at run time"
         ) from error
     except ValueError as error:
-        raise BadInput(f"tool {name!r} uses {function!r}, whose parameters can't be read: wrap it in a function") from error
+        raise BadInput(
+            f"tool {name!r} uses {function!r}, whose parameters can't be read: wrap it in a function"
+        ) from error
 
 
 def bound_names(function: Callable[..., Any]) -> frozenset[str]:
