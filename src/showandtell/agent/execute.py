@@ -7,14 +7,12 @@ import inspect
 import logging
 import secrets
 from collections.abc import Awaitable, Coroutine, Mapping
-from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, cast
 
-from showandtell.agent.call_thread import CallThread
 from showandtell.agent.context import RunContext
 from showandtell.agent.isolate import Raised, run_isolated
 from showandtell.agent.loader import Fetch
-from showandtell.agent.provide import Dependencies
+from showandtell.agent.provide import Dependencies, Scope
 from showandtell.agent.returned_files import fetch_links, resolve_files
 from showandtell.agent.tools import Tool
 from showandtell.core.collect.tool_result import ToolResult
@@ -146,17 +144,13 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], context: RunContext) 
     """
     if tool.isolate:
         return await run_isolated(tool.run, arguments)
-    thread = CallThread()
-    try:
-        async with AsyncExitStack() as stack:
-            arguments |= await Dependencies(context, thread, stack).fill(tool.injected)
-            if inspect.iscoroutinefunction(tool.run):
-                value = tool.run(**arguments)
-            else:
-                value = await thread.run(tool.run, **arguments)
-            return await contain_exit(value) if inspect.isawaitable(value) else value
-    finally:
-        thread.close()
+    async with Scope() as scope:
+        arguments |= await Dependencies(context, scope).fill(tool.injected)
+        if inspect.iscoroutinefunction(tool.run):
+            value = tool.run(**arguments)
+        else:
+            value = await scope.thread.run(tool.run, **arguments)
+        return await contain_exit(value) if inspect.isawaitable(value) else value
 
 
 async def contain_exit(awaitable: Awaitable[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Provides the dependencies of one tool call, and closes them."""
+"""Calls the functions of a program that provide values, and closes what they opened."""
 
 from __future__ import annotations
 
@@ -8,46 +8,40 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from showandtell.agent.call_thread import CallThread
 from showandtell.agent.context import RunContext
 from showandtell.agent.dependencies import Injected, Provider
 
 
-@dataclass(slots=True)
-class Dependencies:
-    """Provides the dependencies of one call, each once. The exit stack closes them, the last one first."""
+class Scope:
+    """What is opened in it is closed with it, the last one first. Its sync functions run in one thread."""
 
-    context: RunContext[Any]
-    thread: CallThread
-    stack: AsyncExitStack
-    values: dict[Callable[..., Any], Any] = field(default_factory=dict[Callable[..., Any], Any])
+    def __init__(self) -> None:
+        self.thread, self._stack = CallThread(), AsyncExitStack()
 
-    async def fill(self, injected: Injected) -> dict[str, Any]:
-        """The arguments that the program fills."""
-        return {
-            name: self.context if provider is None else await self.provide(provider)
-            for name, provider in injected.parameters.items()
-        }
+    async def __aenter__(self) -> Self:
+        return self
 
-    async def provide(self, provider: Provider) -> Any:
-        """The value of a provider."""
-        function = provider.function
-        if function not in self.values:
-            arguments = await self.fill(provider.injected)
-            if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-                value = function(**arguments)
-            else:
-                value = await self.thread.run(function, **arguments)
-            if inspect.isawaitable(value):
-                value = await value
-            manager = manager_of(function, value)
-            self.values[function] = value if manager is None else await self._enter(manager)
-        return self.values[function]
+    async def __aexit__(self, *error: object) -> None:
+        try:
+            await self._stack.__aexit__(*cast("Any", error))
+        finally:
+            self.thread.close()
+
+    async def open(self, provider: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """The value that a function returns or yields, sync or async."""
+        if inspect.iscoroutinefunction(provider) or inspect.isasyncgenfunction(provider):
+            value = provider(*args, **kwargs)
+        else:
+            value = await self.thread.run(provider, *args, **kwargs)
+        if inspect.isawaitable(value):
+            value = await value
+        manager = manager_of(provider, value)
+        return value if manager is None else await self._enter(manager)
 
     async def _enter(self, manager: Any) -> Any:
-        """Enter a context manager, and leave it when the call ends: a sync one in the thread of the call."""
         if hasattr(manager, "__aenter__"):
             value, leave = await manager.__aenter__(), manager.__aexit__
         else:
@@ -55,9 +49,9 @@ class Dependencies:
 
         async def close(*error: Any) -> bool:
             await leave(*error)
-            return False  # a provider may clean up after a tool's error, but not hide it
+            return False  # a provider may clean up after an error, but not hide it
 
-        self.stack.push_async_exit(close)
+        self._stack.push_async_exit(close)
         return value
 
 
@@ -74,3 +68,26 @@ def manager_of(provider: Callable[..., Any], value: Any) -> Any:
         return contextlib.asynccontextmanager(lambda: async_generator)()
     function = inspect.unwrap(provider)
     return value if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function) else None
+
+
+@dataclass(slots=True)
+class Dependencies:
+    """The dependencies of one call, each provided once."""
+
+    context: RunContext[Any]
+    scope: Scope
+    values: dict[Callable[..., Any], Any] = field(default_factory=dict[Callable[..., Any], Any])
+
+    async def fill(self, injected: Injected) -> dict[str, Any]:
+        """The arguments that the program fills."""
+        return {
+            name: self.context if provider is None else await self.provide(provider)
+            for name, provider in injected.parameters.items()
+        }
+
+    async def provide(self, provider: Provider) -> Any:
+        """The value of a provider."""
+        if provider.function not in self.values:
+            arguments = await self.fill(provider.injected)
+            self.values[provider.function] = await self.scope.open(provider.function, **arguments)
+        return self.values[provider.function]

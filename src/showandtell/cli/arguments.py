@@ -26,18 +26,31 @@ Named: TypeAlias = Callable[..., Any] | Tool
 
 def import_tools(name: str) -> list[Tool]:
     """The tools at MODULE:NAME, a function, a Tool, or a list of them; modules of the current folder are found."""
-    module, _, attribute = name.partition(":")
-    if not (module and attribute):
-        raise UsageError(f"--tools {name}: write MODULE:NAME, such as mytools:TOOLS")
-    loaded = import_module(module)
-    if not hasattr(loaded, attribute):
-        raise UsageError(f"--tools {name}: {module} has no {attribute}; write MODULE:NAME")
-    tools = as_list(name, getattr(loaded, attribute))
+    tools = as_list(name, import_named("--tools", name, "mytools:TOOLS"))
     try:
         return [tool for tool in by_name(tools).values() if tool.spec]
     except Exception as error:  # annotations can make a schema fail in many ways
         reason = str(error).partition("\n")[0]
         raise UsageError(f"--tools {name}: {type(error).__name__}: {reason}") from error
+
+
+def import_deps(name: str) -> Callable[..., Any]:
+    """The function at MODULE:NAME that makes the `deps` of a run."""
+    function = import_named("--deps", name, "mytools:make_deps")
+    if not callable(function):
+        raise UsageError(f"--deps {name} is a {type(function).__name__}: it must be a function of a user's id")
+    return function
+
+
+def import_named(option: str, name: str, example: str) -> Any:
+    """What MODULE:NAME names. Errors are told with the option."""
+    module, _, attribute = name.partition(":")
+    if not (module and attribute):
+        raise UsageError(f"{option} {name}: write MODULE:NAME, such as {example}")
+    loaded = import_module(option, module)
+    if not hasattr(loaded, attribute):
+        raise UsageError(f"{option} {name}: {module} has no {attribute}; write MODULE:NAME")
+    return getattr(loaded, attribute)
 
 
 def as_list(name: str, value: object) -> list[Named]:
@@ -50,19 +63,19 @@ def as_list(name: str, value: object) -> list[Named]:
     return cast("list[Named]", tools)
 
 
-def import_module(name: str) -> ModuleType:
+def import_module(option: str, name: str) -> ModuleType:
     """A module of the current folder or of the environment. Its errors become a `UsageError` with file and line."""
     sys.path.insert(0, str(Path.cwd()))
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
-            raise UsageError(f"--tools: no module named {error.name!r}; write MODULE:NAME") from error
-        raise UsageError(f"--tools: {whereabouts(error)}") from error
+            raise UsageError(f"{option}: no module named {error.name!r}; write MODULE:NAME") from error
+        raise UsageError(f"{option}: {whereabouts(error)}") from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a module may raise anything, and end the program with sys.exit
-        raise UsageError(f"--tools: {whereabouts(error)}") from error
+        raise UsageError(f"{option}: {whereabouts(error)}") from error
 
 
 def whereabouts(error: BaseException) -> str:

@@ -111,6 +111,15 @@ Tools = Annotated[
         help="MODULE:NAME, a list of tools in an importable module",
     ),
 ]
+Deps = Annotated[
+    str | None,
+    typer.Option(
+        "--deps",
+        rich_help_panel=RUNS,
+        envvar="SHOWANDTELL_DEPS",
+        help="MODULE:NAME, a function that makes the tools' RunContext.deps from a user's id",
+    ),
+]
 Model = Annotated[
     str,
     typer.Option(
@@ -195,6 +204,7 @@ class ServeOptions(Struct, frozen=True):
     proxies: str
     model: str
     tools: str | None
+    deps: str | None
     folder: Path | None
     max_steps: int
     max_seconds: float
@@ -214,6 +224,7 @@ def serve(  # noqa: PLR0917 - each is an option
     blobs: Blobs = None,
     model: Model = "inspector",
     tools: Tools = None,
+    deps: Deps = None,
     folder: Folder = None,
     workers: Count = 1,
     max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
@@ -248,7 +259,7 @@ def serve(  # noqa: PLR0917 - each is an option
     place = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
     names, origins, limits = split(name), split(origin), (max_steps, max_seconds, max_message_files)
     options = ServeOptions(
-        place, host, names, origins, proxy, model, tools, folder, *limits, rate, log_format, verbose, log_clients
+        place, host, names, origins, proxy, model, tools, deps, folder, *limits, rate, log_format, verbose, log_clients
     )
     listening = listen(host, port)
 
@@ -289,6 +300,7 @@ def config_of(options: ServeOptions) -> Config:
         origins=options.origins,
         default_model=options.model,
         tools=tuple(arguments.import_tools(options.tools)) if options.tools is not None else (),
+        deps=arguments.import_deps(options.deps) if options.deps is not None else None,
         folder=options.folder,
         max_steps=options.max_steps,
         max_seconds=options.max_seconds,

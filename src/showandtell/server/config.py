@@ -22,9 +22,10 @@ class Config:
     `place` is where the server stores its data. `token` is the single user's; without one, the server generates it.
     `secret` must be the same on all machines that share a database. `hosts` are the accepted Host names, `origins` the
     other sites that may send requests with a token. `folder` is what the `read_file` tool reads: without one there is
-    no such tool. `max_steps` and `max_seconds` limit a run, `max_message_files` a message. `rates` are requests by
-    group, like "chat=60/minute". With `oidc`, users sign in with an issuer's accounts, in place of the single user.
-    `log_clients` adds clients' addresses and users' names to the log.
+    no such tool. `deps` returns the `RunContext.deps` of a run for its user's id, or yields it once; it is called again
+    by a worker that continues the run. `max_steps` and `max_seconds` limit a run, `max_message_files` a message.
+    `rates` are requests by group, like "chat=60/minute". With `oidc`, users sign in with an issuer's accounts, in place
+    of the single user. `log_clients` adds clients' addresses and users' names to the log.
     """
 
     place: StorageLocation = field(default_factory=StorageLocation)
@@ -35,6 +36,7 @@ class Config:
     origins: tuple[str, ...] = ()
     default_model: str = DEFAULT_MODEL
     tools: tuple[Tool, ...] = ()
+    deps: Callable[[str], object] | None = None
     folder: Path | None = None
     max_steps: int = 20
     max_seconds: float | None = 900.0

@@ -10,14 +10,15 @@ from typing import TypeAlias, cast
 
 from msgspec.structs import replace
 
-from showandtell.agent.agent import Run
+from showandtell.agent.agent import Agent, Run
+from showandtell.agent.provide import Scope
 from showandtell.core.events.replay import StepSummary, replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish, Status
 from showandtell.core.messages.message import starts_turn
 from showandtell.core.messages.parts import is_approval
 from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer_id
-from showandtell.errors import NotFound, StorageFailed, UnsupportedFile
+from showandtell.errors import NotFound, ShowAndTellError, StorageFailed, UnsupportedFile
 from showandtell.media.turns import Caller, caller
 from showandtell.server.answers import public_message
 from showandtell.server.runs.agents import Agents
@@ -32,26 +33,50 @@ from showandtell.storage.uncancelled import shielded
 
 log = logging.getLogger(__name__)
 
+#: Seconds that a program's `deps` may take.
+DEPS_SECONDS = 30.0
+
 #: Called when a run starts; returns a function that gets each event of the run, the `Finish` last.
 Watcher: TypeAlias = Callable[[LiveRun], Callable[[Event], None]]
 
 
 class RunExecutor:
-    """Executes runs with the agents of a server; `watchers` see every event."""
+    """Executes runs with the agents of a server; `watchers` see every event. `deps` is that of `Config`."""
 
-    def __init__(self, store: Store, agents: Agents, watchers: Sequence[Watcher] = ()) -> None:
-        self._store, self._agents, self._watchers = store, agents, watchers
+    def __init__(
+        self,
+        store: Store,
+        agents: Agents,
+        watchers: Sequence[Watcher] = (),
+        deps: Callable[[str], object] | None = None,
+    ) -> None:
+        self._store, self._agents, self._watchers, self._deps = store, agents, watchers, deps
 
     async def __call__(self, live: LiveRun) -> None:
         """Execute one run to its end."""
         caller.set(Caller(live.row.user_id))  # a run of another worker has no request
-        conversation, request = live.conversation, live.request
-        instructions = request.instructions
+        instructions = live.request.instructions
         if instructions is None:
             instructions = (await read_preferences(self._store.database, live.row.user_id)).instructions
         agent = self._agents.get(live.row.model, instructions)
+        async with Scope() as scope:
+            # From the user whose run it is: one that is taken over, or goes on after an approval, has no request.
+            await self._execute(live, agent, await self._open_deps(scope, live.row.user_id))
+
+    async def _open_deps(self, scope: Scope, user_id: str) -> object:
+        if self._deps is None:
+            return None
+        try:
+            async with asyncio.timeout(DEPS_SECONDS):
+                return await scope.open(self._deps, user_id)
+        except TimeoutError as error:
+            raise ShowAndTellError(f"the tools' dependencies were not there after {DEPS_SECONDS:g} s") from error
+
+    async def _execute(self, live: LiveRun, agent: Agent, deps: object) -> None:
+        conversation, request = live.conversation, live.request
         # New messages are stored in one transaction with their branch point: a crash leaves both or neither.
-        run = Run(agent, request.drafts, conversation, request.branch_point if request.drafts else None)
+        branch_point = request.branch_point if request.drafts else None
+        run = Run(agent, request.drafts, conversation, branch_point, deps=deps)
         if request.branch_point is None or request.drafts:
             await self._report(live, run)
             return
