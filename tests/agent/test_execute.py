@@ -1,6 +1,7 @@
 """One tool call: any failure becomes text for the model, and the program continues."""
 
 import asyncio
+import dataclasses
 import functools
 import itertools
 import logging
@@ -27,7 +28,7 @@ CONVERSATION.ingest_now(user_history(File.from_bytes(RED, name="red.png")))
 
 def context():
     files = Files(CONVERSATION.attachments, CONVERSATION.file)
-    return RunContext("me", CONVERSATION.id, "call_1", files, print)
+    return RunContext("me", CONVERSATION.id, "call_1", files, lambda _: None)
 
 
 def run(function, arguments="{}", here=None):
@@ -338,3 +339,39 @@ def test_an_isolated_tool_that_hangs_is_killed():
 def test_what_cannot_go_to_another_process_is_an_error_result():
     near = Tool("near", "", run=functools.partial(area, lambda: 1), isolate=True)
     assert "near failed with" in words(run(near))
+
+
+async def search(query: str):
+    """Search slowly."""
+    yield f"searching for {query}"
+    yield 0.5
+    yield "almost there"
+    yield {"found": 3}
+
+
+def test_what_an_async_generator_yields_is_progress_and_its_last_value_the_result():
+    events, here = [], context()
+    here = dataclasses.replace(here, emit=events.append)
+    assert run(search, '{"query": "tea"}', here).text == '{"found":3}'
+    progress = [(event.done, event.total, event.note) for event in events]
+    assert progress == [(0.0, None, "searching for tea"), (0.5, 1.0, ""), (0.5, 1.0, "almost there")]
+
+
+def test_a_generator_that_fails_never_ends_or_yields_nothing_is_closed():
+    closed = []
+
+    async def generate(how: str):
+        try:
+            while how == "on":
+                yield 0.1
+                await asyncio.sleep(0)
+            if how == "fail":
+                raise ToolError("no tea")
+        finally:
+            closed.append(how)
+
+    endless = tool(timeout=0.1)(generate)
+    assert "did not finish in time: after 0.1 s it was stopped" in words(run(endless, '{"how": "on"}'))
+    assert words(run(generate, '{"how": "fail"}')) == "no tea"
+    assert run(generate, '{"how": "nothing"}').text == run(lambda_named("none", lambda: None)).text
+    assert closed == ["on", "fail", "nothing"]

@@ -6,7 +6,8 @@ import asyncio
 import inspect
 import logging
 import secrets
-from collections.abc import Awaitable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
 from showandtell.agent.context import RunContext
@@ -28,6 +29,8 @@ log = logging.getLogger("showandtell.tools")
 GRACE = 1.0
 #: Maximum number of wrong arguments in an error text.
 MAX_ERRORS = 8
+#: Maximum length of a text that a generator yields as progress.
+MAX_NOTE = 200
 
 
 class CallRefused(Exception):
@@ -75,7 +78,7 @@ async def to_result(call: ToolCall, value: object, context: RunContext, fetch: F
 
 def format_timeout(tool: Tool) -> str:
     """The error text of a call that timed out. A sync tool's thread can't be stopped."""
-    stopped = tool.isolate or inspect.iscoroutinefunction(tool.run)
+    stopped = tool.isolate or is_async(tool)
     end = "was stopped" if stopped else "was given up, not stopped: it may still be running"
     return f"{tool.name} did not finish in time: after {tool.timeout:g} s it {end}"
 
@@ -146,11 +149,31 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], context: RunContext) 
         return await run_isolated(tool.run, arguments)
     async with Scope() as scope:
         arguments |= await Dependencies(context, scope).fill(tool.injected)
-        if inspect.iscoroutinefunction(tool.run):
+        if is_async(tool):
             value = tool.run(**arguments)
         else:
             value = await scope.thread.run(tool.run, **arguments)
+        if inspect.isasyncgen(value):
+            value = last_of(cast("AsyncGenerator[Any]", value), context)
         return await contain_exit(value) if inspect.isawaitable(value) else value
+
+
+def is_async(tool: Tool) -> bool:
+    """Whether the tool runs in the event loop, which can cancel it."""
+    return inspect.iscoroutinefunction(tool.run) or inspect.isasyncgenfunction(tool.run)
+
+
+async def last_of(values: AsyncGenerator[Any], context: RunContext) -> Any:
+    """The last value of an async generator. Texts and numbers from 0 to 1 are reported as progress as they come."""
+    done, total, value = 0.0, None, None
+    async with aclosing(values):
+        async for value in values:
+            if isinstance(value, str):
+                context.progress(done, total, value[:MAX_NOTE])
+            elif isinstance(value, int | float) and 0 <= value <= 1:
+                done, total = float(value), 1.0
+                context.progress(done, total)
+    return value
 
 
 async def contain_exit(awaitable: Awaitable[Any]) -> Any:
