@@ -6,7 +6,18 @@ import inspect
 import pytest
 
 import showandtell
-from showandtell import Agent, BadInput, Connection, Draft, File, FilePolicy, Toolset, UnsupportedFile, explain
+from showandtell import (
+    Agent,
+    BadInput,
+    Connection,
+    Draft,
+    File,
+    FilePolicy,
+    RunLimits,
+    Toolset,
+    UnsupportedFile,
+    explain,
+)
 from showandtell.testing import FakeConnection
 from support.docx import word_file
 from support.fixtures import png
@@ -86,7 +97,7 @@ def test_no_key_stands_in_what_is_printed():
 def test_run_and_run_sync_take_the_same_and_nothing_else():
     run, run_sync = (inspect.signature(item).parameters for item in (Agent.run, Agent.run_sync))
     assert run == run_sync
-    assert [*run] == ["self", "text", "files", "conversation", "approvals", "deps"]
+    assert [*run] == ["self", "text", "files", "conversation", "approvals", "deps", "overrides"]
 
 
 def test_an_agent_has_ten_parameters_and_each_is_described():
@@ -97,3 +108,24 @@ def test_an_agent_has_ten_parameters_and_each_is_described():
 
 def test_dir_lists_each_public_name_once_and_nothing_else():
     assert dir(showandtell) == sorted(set(showandtell.__all__))
+
+
+def test_one_run_may_have_another_model_and_other_tools_instructions_settings_and_limits():
+    def first() -> str:
+        return "one"
+
+    def second() -> str:
+        return "two"
+
+    agent = Agent("inspector", [first])
+    conversation = agent.conversation()
+    run = agent.run_sync("/second", conversation=conversation, tools=[second], limits=RunLimits(steps=5))
+    assert (run.messages[2].text, run.agent.limits.max_steps) == ("two", 5)
+    run = agent.run_sync("/first", conversation=conversation, model="inspector", instructions="Be brief.")
+    assert (run.messages[2].text, run.agent.options.instructions) == ("one", "Be brief.")
+    assert (agent.limits.max_steps, agent.options.instructions, [*agent.tools]) == (20, "", ["first"])
+
+
+def test_what_a_run_cannot_have_is_refused():
+    with pytest.raises(BadInput, match="run takes no connection: a run may have model, tools"):
+        Agent("inspector").run("hi", connection=Connection())

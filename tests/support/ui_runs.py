@@ -4,7 +4,8 @@ import asyncio
 
 import msgspec
 
-from showandtell.agent.agent import Run, user_draft
+from showandtell.agent.agent import Run
+from showandtell.agent.drafts import user_draft
 from showandtell.core.events.replay import replay
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage

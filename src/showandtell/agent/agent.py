@@ -6,22 +6,20 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Self
+from functools import partial
+from typing import Any, Self, Unpack
 from weakref import WeakKeyDictionary
 
 from showandtell.agent.configure import loop_limits, plan_policy, request_options, sharing_of, with_account
+from showandtell.agent.drafts import new_drafts
 from showandtell.agent.loop import Loop, Memory
 from showandtell.agent.provider_uploads import drop_uploads
-from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
+from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Overrides, RunLimits
 from showandtell.agent.tools import Tool, Toolset, by_name
 from showandtell.config.user_settings import find_target
-from showandtell.core.collect.entry import collect
-from showandtell.core.collect.sanitize import clean
 from showandtell.core.events.types import Event, Finish, Status, Usage
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.message import BranchPoint, Draft, Message, last_text
-from showandtell.core.messages.parts import Approval
 from showandtell.core.planning.values import Receipt
 from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
 from showandtell.network.transport import Transport
@@ -44,9 +42,8 @@ class Agent:
     ...     "Tell the weather."
     ...     return f"It rains in {city}."
     >>> agent = Agent("inspector", tools=[weather])
-    >>> run = agent.run_sync("/weather city=Oslo")
-    >>> run.status, "It rains in Oslo." in run.text
-    ('complete', True)
+    >>> "It rains in Oslo." in agent.run_sync("/weather city=Oslo").text
+    True
 
     Args:
         model (str): `provider:model`, or `inspector` for the embedded model, which needs no key.
@@ -61,8 +58,7 @@ class Agent:
             nothing fetched.
         output_type (Mapping | None): a JSON schema that the answer has to follow. Default: free text.
             A type is not supported yet.
-        deps (object): a value of the program for tools and the providers of their dependencies, as `context.deps`.
-            Default: None.
+        deps (object): the program's value for tools and the providers of their dependencies: `context.deps`.
         connection (Connection | None): how to reach the provider. Default: by environment variables.
 
     Raises:
@@ -96,8 +92,21 @@ class Agent:
         self.sharing = sharing_of(files)
         self.policy = plan_policy(self.tools, self.sharing, files, self.target, self.options)
         self._exchange: Exchange | None = None
-        # A closure, so that no field of the agent holds a key.
+        # Closures and partials, so that no field of the agent holds a key.
         self._connect = lambda: connection.open(self.target, self.transport)
+        self._change = partial(
+            Agent,
+            model=model,
+            tools=tuple(self.tools.values()),
+            instructions=instructions,
+            model_settings=settings,
+            limits=limits,
+            retry=retry,
+            file_policy=files,
+            output_type=output_type,
+            deps=deps,
+            connection=replace(connection, transport=self.transport),
+        )
         self.memories: WeakKeyDictionary[MemoryConversation, Memory] = WeakKeyDictionary()
 
     @property
@@ -136,6 +145,7 @@ class Agent:
         conversation: MemoryConversation | None = None,
         approvals: Mapping[str, bool] | None = None,
         deps: object = None,
+        **overrides: Unpack[Overrides],
     ) -> Run:
         """Create a run: `await` it for its result, or iterate over it for its events.
 
@@ -146,18 +156,20 @@ class Agent:
             conversation (MemoryConversation | None): the conversation to continue. Default: a new one.
             approvals (Mapping[str, bool] | None): answers to waiting calls, by call id. True runs the call.
             deps (object): the `context.deps` of this run. Default: those of the agent.
+            overrides (Overrides): `model`, `tools`, `instructions`, `model_settings` or `limits` of this run, in place
+                of the agent's.
 
         Raises:
+            UnknownModel: no such provider or model.
             BadInput: there is nothing to answer, or an element of `files` is not a `File`.
         """
-        drafts: list[Draft] = []
-        if approvals:
-            drafts.append(Draft("user", tuple(Approval(call_id, yes) for call_id, yes in approvals.items())))
-        if (message := user_draft(text, files)) is not None:
-            drafts.append(message)
+        drafts = new_drafts(text, files, approvals)
         if not drafts and not (conversation and conversation.messages):
             raise BadInput("there is nothing to answer: say something, or give files")
-        return Run(self, drafts, conversation or self.conversation(), deps=self.deps if deps is None else deps)
+        if unknown := overrides.keys() - Overrides.__annotations__.keys():
+            raise BadInput(f"run takes no {min(unknown)}: a run may have {', '.join(Overrides.__annotations__)}")
+        agent = self._change(**overrides) if overrides else self
+        return Run(agent, drafts, conversation or self.conversation(), deps=self.deps if deps is None else deps)
 
     def run_sync(
         self,
@@ -167,6 +179,7 @@ class Agent:
         conversation: MemoryConversation | None = None,
         approvals: Mapping[str, bool] | None = None,
         deps: object = None,
+        **overrides: Unpack[Overrides],
     ) -> Run:
         """Run to the end, for programs without an event loop. Raises `BadInput` if one is running."""
         with contextlib.suppress(RuntimeError):
@@ -174,7 +187,9 @@ class Agent:
             raise BadInput("an event loop is running here, as in a notebook: write `await agent.run(...)`")
 
         async def finish() -> Run:
-            return await self.run(text, files=files, conversation=conversation, approvals=approvals, deps=deps)
+            return await self.run(
+                text, files=files, conversation=conversation, approvals=approvals, deps=deps, **overrides
+            )
 
         return asyncio.run(finish())
 
@@ -383,16 +398,3 @@ class Run:
 def public_message(error: BaseException) -> str:
     """The text of one of our own errors; only the class of any other, since its text may hold private data."""
     return str(error) if isinstance(error, ShowAndTellError) else type(error).__name__
-
-
-def user_draft(text: object, files: Iterable[File]) -> Draft | None:
-    """The user's message as a draft; None if it is empty. Raises `BadInput` for files that aren't `File`s."""
-    if isinstance(files, File | str | bytes | Path):
-        raise BadInput("files takes a list of File: write files=[File.from_path(...)]")
-    attached = tuple(files)
-    for file in attached:
-        if not isinstance(file, File):  # pyright: ignore[reportUnnecessaryIsInstance] - callers need not be typed
-            raise BadInput(f"files takes File values, not {type(file).__name__}: write File.from_path({file!r:.80})")
-    fresh = (replace(file, number=None) for file in attached)  # a file that is attached again gets a new number
-    parts = (*(collect(text) if text is not None else ()), *fresh)
-    return clean(Draft("user", parts)) if parts else None

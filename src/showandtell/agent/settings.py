@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from showandtell.agent.loader import Sign, Transcribe
+from showandtell.agent.tools import Tool, Toolset
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.planning.values import OnUnsupported
@@ -72,6 +73,16 @@ class RunLimits:
     steps: int = 20
     tokens: int | None = None
     seconds: float | None = None
+
+
+class Overrides(TypedDict, total=False):
+    """What one run may have in place of its agent's."""
+
+    model: str
+    tools: Iterable[Callable[..., Any] | Tool | Toolset]
+    instructions: str
+    model_settings: ModelSettings
+    limits: RunLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
