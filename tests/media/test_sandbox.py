@@ -188,6 +188,42 @@ def test_a_library_outside_of_the_usual_folders_can_be_read(workers, target):
     assert str(ROOT) in escapes.__file__
 
 
+#: As systemd does for a service without capabilities and namespaces: `unshare` and `capset` are not permitted.
+WITHOUT_CAPSET = """
+import ctypes, os, struct
+from showandtell.media import linux, sandbox, seccomp
+linux.keep_capabilities(0)
+linux.control_process(linux.PR_SET_NO_NEW_PRIVS, 1)
+machine = os.uname().machine
+steps = [seccomp.step(seccomp.LOAD, seccomp.NUMBER_OFFSET)]
+for number in {"x86_64": (272, 126), "aarch64": (97, 91)}[machine]:
+    steps += [seccomp.step(seccomp.JUMP_IF_EQUAL, number, 0, 1), seccomp.step(seccomp.RETURN, seccomp.FAIL | 1)]
+steps += [seccomp.step(seccomp.RETURN, seccomp.ALLOW)]
+program = ctypes.create_string_buffer(b"".join(steps))
+pointer = struct.pack("HP", len(steps), ctypes.addressof(program))
+linux.system_call(seccomp.MACHINES[machine][2], seccomp.SET_MODE_FILTER, 0, pointer)
+walls = sandbox.raise_outer_walls()
+print(walls.privileges, walls.landlock, walls.seccomp)
+"""
+
+
+def test_a_service_that_may_not_change_capabilities_has_the_walls(walls):
+    if not walls["seccomp"]:
+        pytest.skip("this kernel or container has no seccomp")
+    done = subprocess.run([sys.executable, "-c", WITHOUT_CAPSET], check=True, capture_output=True, text=True)  # noqa: S603 - our own words
+    assert done.stdout.split() == ["True", str(walls["landlock"]), "True"]
+
+
+def test_a_server_names_the_walls_that_are_denied(walls):
+    if not walls["seccomp"]:
+        pytest.skip("this kernel or container has no seccomp")
+    imports = "from showandtell.cli import serve; from showandtell.media import sandbox, seccomp; "
+    denies = "sandbox.raise_outer_walls(); seccomp.filter_calls(may_write=False); "
+    command = [sys.executable, "-c", f"{imports}{denies}serve.warn_of_missing_walls()"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
+    assert "decoded without Landlock and seccomp" in done.stderr
+
+
 @pytest.mark.parametrize("is_hidden", [True, False])
 def test_a_hidden_process_keeps_its_environment_from_others_of_its_user(is_hidden):
     alike = "from showandtell.media import linux, sandbox; linux.keep_capabilities(0); "
