@@ -118,12 +118,20 @@ def test_an_answer_for_another_file_is_never_passed_on(workers, target):
     assert ask(workers["walled"], "open_own_file_and_folder", target)["result"] == ["escaped", "done"]
 
 
-@pytest.mark.parametrize("task", ["write_many_files", "write_large_files", "start_many_threads", "die"])
+@pytest.mark.parametrize("task", ["write_many_files", "write_large_files", "start_many_threads"])
+def test_who_takes_too_much_while_answering_is_ended(workers, target, task):
+    with pytest.raises(ChildFailed, match="stopped the decoder"):
+        ask(workers["walled"], task, target | {"trickles": True})
+
+
+@pytest.mark.parametrize(
+    "task", ["write_many_files", "write_large_files", "start_many_threads", "answer_after_many_files", "die"]
+)
 def test_who_takes_too_much_is_ended_and_the_template_stays(workers, target, task):
     ask(workers["walled"], "leave_a_trace", target)
     template = workers["walled"].process.pid
     assert ask(workers["walled"], task, target)["problem"] == "stopped the decoder"
-    assert ask(workers["walled"], "open_own_file_and_folder", target)["result"] == ["escaped", "done"]
+    assert ask(workers["walled"], "leave_a_trace", target | {"folder": None})["result"][0] == "escaped"
     assert workers["walled"].process.pid == template
 
 

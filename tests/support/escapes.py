@@ -436,6 +436,17 @@ def answer_with_deep_nesting(_):
     os.write(1, b"[" * 60_000 + b"\n")
 
 
+def trickle():
+    while True:
+        os.write(1, b" ")
+        time.sleep(0.02)
+
+
+def answer_after_many_files(target):
+    for number in range(257):
+        Path(target["folder"], str(number)).write_bytes(b"")
+
+
 def write_many_files(target):
     for number in range(10_000):
         Path(target["folder"], str(number)).write_bytes(b"")
