@@ -198,6 +198,11 @@ def open_physical_memory(_):
 
 
 @attack()
+def write_a_file_that_nobody_counts(target):
+    return os.open(target["folder"], os.O_TMPFILE | os.O_RDWR)
+
+
+@attack()
 def delete_bytes_of_another_owner(target):
     Path(target["victim"]).unlink()
     return Path(target["victim"]).write_bytes(b"put back")
