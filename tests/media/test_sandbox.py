@@ -141,6 +141,10 @@ def test_an_answer_in_no_known_form_counts_as_a_death(workers, target, task):
         ask(workers["walled"], task, target)
 
 
+def test_half_a_character_does_not_spoil_an_answer(workers, target):
+    assert ask(workers["walled"], "answer_with_half_a_character", target)["result"] == ["escaped", "half ?"]
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has calls for 32 bits")
 def test_a_call_for_32_bits_ends_the_process(workers, walls, target):
     if not walls["seccomp"]:

@@ -433,6 +433,10 @@ def answer_with_noise(_):
     os.write(1, b"\xff{\n")
 
 
+def answer_with_half_a_character(_):
+    return "half \ud83d"
+
+
 def answer_with_a_list(_):
     os.write(1, b"[1]\n")
 

@@ -165,7 +165,8 @@ def handle_line(walls: InnerWalls, line: bytes) -> bytes:
     request = json.loads(line)
     walls.raise_for(request.get("path"), request.get("folder"))
     response = {"result": to_builtins(walls.walls)} if request["task"] == "walls" else handle_request(request)
-    return json.dumps(response).encode() + b"\n"
+    # Half of a surrogate pair, as damaged documents have it, is no text.
+    return json.dumps(response, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 def handle_request(request: Message) -> Message:
