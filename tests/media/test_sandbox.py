@@ -180,20 +180,6 @@ def test_the_decoder_sees_no_key(target, monkeypatch):
     assert "OPENAI_API_KEY" not in words
 
 
-def test_decoders_are_unloaded_while_nothing_comes(target):
-    idle = (
-        "import sys; from support import hostile_child; from showandtell.media import child; child.IDLE_SECONDS = 0.1"
-    )
-    start = "child.find_task = hostile_child.find_task; child.main([])"
-    worker = MediaWorker((sys.executable, "-P", "-B", "-c", f"{idle}; {start}"))
-    ask(worker, "leave_a_trace", target)
-    template = psutil.Process(worker.process.pid)
-    wait_for(lambda: not template.children())
-    assert ask(worker, "leave_a_trace", target)["result"][1][0] is None
-    assert worker.process.pid == template.pid
-    worker.stop()
-
-
 def test_a_library_outside_of_the_usual_folders_can_be_read(workers, target):
     outcome, words = ask(workers["walled"], "read_own_module", target)["result"]
     assert (outcome, words) == ("escaped", "read")

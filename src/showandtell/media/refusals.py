@@ -29,11 +29,14 @@ def explain(error: BaseException, media_type: str) -> tuple[str, str]:
         return TOO_DEEP, "save it in a simpler form"
     if isinstance(error, NotImplementedError):
         return f"can't be decoded{what}: it uses a feature that isn't known here", "save it in another format"
-    return f"can't be decoded{what}: {explain_damage(error)}", SAVE_ANEW
+    advice = "change its owner or mode" if isinstance(error, PermissionError) else SAVE_ANEW
+    return f"can't be decoded{what}: {explain_damage(error)}", advice
 
 
 def explain_damage(error: BaseException) -> str:
     """What is wrong with a damaged file, as far as the kind of failure shows it."""
+    if isinstance(error, PermissionError):
+        return "the user of this program may not read it"
     text = str(error).lower()
     ends_early = isinstance(error, EOFError) or any(part in text for part in ENDS_EARLY)
     return "its end is missing" if ends_early else "it is damaged, or made in an unusual way"

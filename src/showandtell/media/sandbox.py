@@ -26,8 +26,6 @@ SYSTEM = (
 )
 #: Folders that hold nothing but installed packages; other folders on the module path may be a program's own.
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
-#: Set for a process that starts itself again: it is in new namespaces already.
-MARK = "DECODER_NAMESPACES"
 
 
 class Walls(Struct, frozen=True):
@@ -49,9 +47,7 @@ def raise_outer_walls() -> Walls:
     if sys.platform != "linux":
         return Walls()
     kept = linux.read_capabilities()[0] & linux.READ_ALL_FILES
-    is_apart = MARK in os.environ or succeeds(enter_namespaces)
-    if is_apart:
-        os.environ[MARK] = "1"
+    is_apart = succeeds(enter_namespaces)
     hide_process()
     has_dropped = succeeds(lambda: linux.keep_capabilities(kept))
     gains_none = succeeds(lambda: linux.control_process(linux.PR_SET_NO_NEW_PRIVS, 1))  # the inner walls need it
