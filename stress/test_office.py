@@ -14,7 +14,7 @@ W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 #: Seconds of processor time for one file.
-SECONDS = 30.0
+SECONDS = 8.0
 
 
 def written(body):

@@ -309,17 +309,6 @@ def test_a_damaged_file_gives_a_result_or_an_error(data, place, damage):
     assert isinstance(output, gate.ProbeResult | BadFile)
 
 
-ANSWERS = [{}, {"result": 5}, {"result": {"media_type": 5}}, {"problem": 5}, {"result": {"pages": "many"}}]
-
-
-@pytest.mark.parametrize("answer", ANSWERS, ids=str)
-def test_an_answer_of_another_shape_counts_as_a_death(answer, tmp_path, monkeypatch):
-    (tmp_path / "a.png").write_bytes(fixtures.png())
-    monkeypatch.setattr(gate.MEDIA, "ask", lambda *_: answer)
-    with pytest.raises(BadFile, match=r"a\.png stopped the decoder"):
-        gate.probe(tmp_path / "a.png", claimed=None, name="a.png")
-
-
 def test_a_decoder_that_dies_affects_one_file_only(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(gate, "MEDIA", NO_DECODER)

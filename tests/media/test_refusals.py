@@ -141,6 +141,14 @@ def test_a_jpeg_of_12_bits_is_named_as_that(tmp_path):
     )
 
 
+def test_a_file_that_may_not_be_read_is_not_called_damaged():
+    problem, advice = explain(PermissionError(13, "Permission denied", "/tmp/x"), "image/jpeg")
+    assert (problem, advice) == (
+        "can't be decoded as JPG: the user of this program may not read it",
+        "change its owner or mode",
+    )
+
+
 @pytest.mark.parametrize(
     "error",
     [KeyError("MPO"), OSError(f"cannot identify {io.BytesIO()!r}"), MemoryError(), EOFError(), RecursionError(),

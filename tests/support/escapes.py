@@ -198,6 +198,11 @@ def open_physical_memory(_):
 
 
 @attack()
+def write_a_file_that_nobody_counts(target):
+    return os.open(target["folder"], os.O_TMPFILE | os.O_RDWR)
+
+
+@attack()
 def delete_bytes_of_another_owner(target):
     Path(target["victim"]).unlink()
     return Path(target["victim"]).write_bytes(b"put back")
@@ -428,12 +433,27 @@ def answer_with_noise(_):
     os.write(1, b"\xff{\n")
 
 
+def answer_with_half_a_character(_):
+    return "half \ud83d"
+
+
 def answer_with_a_list(_):
     os.write(1, b"[1]\n")
 
 
 def answer_with_deep_nesting(_):
     os.write(1, b"[" * 60_000 + b"\n")
+
+
+def trickle():
+    while True:
+        os.write(1, b" ")
+        time.sleep(0.02)
+
+
+def answer_after_many_files(target):
+    for number in range(257):
+        Path(target["folder"], str(number)).write_bytes(b"")
 
 
 def write_many_files(target):

@@ -4,6 +4,7 @@ With `--bare` it has no walls, to show that an attack works without them.
 """
 
 import sys
+import threading
 from functools import partial
 
 from showandtell.media import child
@@ -18,6 +19,8 @@ def find_task(request):
 
 def run_attack(function, request):
     """`stopped` or `escaped`, and what happened."""
+    if request.get("trickles"):
+        threading.Thread(target=escapes.trickle, daemon=True).start()
     try:
         result = function(request)
         return ["escaped", result if isinstance(result, str | int | list) else repr(result)[:40]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import logging
 import os
 import socket
 import threading
@@ -19,13 +20,15 @@ from showandtell.cli import arguments
 from showandtell.cli.announce import Ready, announce
 from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.errors import UsageError
-from showandtell.media.sandbox import hide_process
+from showandtell.media.sandbox import hide_process, list_missing_walls
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 from showandtell.storage.location import StorageLocation, check_libraries
 
 if TYPE_CHECKING:
     from showandtell.server.config import Config
     from showandtell.server.state import Server
+
+log = logging.getLogger(__name__)
 
 INSTALL = "the chat server needs more libraries: pip install 'showandtell[history,server]'"
 PORT = 8000
@@ -264,12 +267,20 @@ def serve(  # noqa: PLR0917 - each is an option
     listening = listen(host, port)
 
     def on_ready(ready: Ready) -> None:
+        warn_of_missing_walls()
         announce(place, f"http://{format_host(host)}:{listening.getsockname()[1]}", ready, open_page=open_page)
 
     if workers == 1:
         run_worker(options, listening, on_ready)
     else:
         run_workers(options, listening, on_ready, workers)
+
+
+def warn_of_missing_walls() -> None:
+    """Log which walls the decoders lack, if any."""
+    if missing := list_missing_walls():
+        words = "files are decoded without %s: a hostile file could take over this user; see `showandtell doctor`"
+        log.warning(words, " and ".join(missing))
 
 
 def split(values: list[str] | None) -> tuple[str, ...]:

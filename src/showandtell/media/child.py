@@ -13,7 +13,6 @@ import json
 import os
 import re
 import resource
-import select
 import signal
 import sys
 import tempfile
@@ -40,9 +39,6 @@ OCR_MEMORY = 2 << 30
 OPEN_FILES = 64
 #: Maximum bytes of one file that a conversion writes; `forks` limits the sum of all files.
 FILE_LIMIT = 64 << 20
-#: Seconds without a request after which the decoders are unloaded.
-IDLE_SECONDS = 120.0
-IDLE = -1
 #: Maximum bytes of a request.
 REQUEST_LIMIT = 1 << 20
 #: The fields of a request that `read_head` returns.
@@ -90,21 +86,16 @@ def answer_requests(output: int, prepare: Callable[[], Handler]) -> None:
     """
     fork: Fork | None = None
     buffer = bytearray(REQUEST_LIMIT)
-    while size := read_request(buffer, IDLE_SECONDS if fork else None):
-        if (size == IDLE or import_decoders(read_head(buffer, size))) and fork:
+    while size := read_request(buffer):
+        if import_decoders(read_head(buffer, size)) and fork:
             fork.stop()  # it would have to import them itself
             fork = None
-        if size == IDLE:
-            start_again(output)
-        else:
-            answer_request(fork or start_fork(prepare), buffer, size, output)
-            fork = start_fork(prepare)
+        answer_request(fork or start_fork(prepare), buffer, size, output)
+        fork = start_fork(prepare)
 
 
-def read_request(buffer: bytearray, timeout: float | None) -> int:
-    """Read one line into the buffer: its length, `IDLE` if none comes in time, 0 at the end or if it is too long."""
-    if not select.select([0], [], [], timeout)[0]:
-        return IDLE
+def read_request(buffer: bytearray) -> int:
+    """Read one line into the buffer: its length, 0 at the end or if it is too long."""
     size, view = 0, memoryview(buffer)
     while not size or not buffer.endswith(b"\n", 0, size):
         count = os.readv(0, [view[size:]])
@@ -129,12 +120,6 @@ def answer_request(fork: Fork, buffer: bytearray, size: int, output: int) -> Non
         write_all(output, (b"" if is_whole is False else json.dumps(STOPPED).encode()) + b"\n")
     fork.reap()  # its memory is given back while the parent reads
     buffer[:] = bytes(len(buffer))
-
-
-def start_again(output: int) -> None:
-    """Replace this process by a new one with the same pipes, which takes little memory until its first request."""
-    os.dup2(output, 1)
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the command that started this one
 
 
 def import_decoders(request: Message) -> bool:
@@ -165,7 +150,8 @@ def handle_line(walls: InnerWalls, line: bytes) -> bytes:
     request = json.loads(line)
     walls.raise_for(request.get("path"), request.get("folder"))
     response = {"result": to_builtins(walls.walls)} if request["task"] == "walls" else handle_request(request)
-    return json.dumps(response).encode() + b"\n"
+    # Half of a surrogate pair, as damaged documents have it, is no text.
+    return json.dumps(response, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 def handle_request(request: Message) -> Message:

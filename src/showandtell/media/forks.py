@@ -13,7 +13,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypeAlias
@@ -46,37 +46,47 @@ class Fork:
         It is killed before the last part, so that nobody meets a file that it still writes to. True if the answer is
         whole, False if it is not, None if there is none at all.
         """
-        passed, deadline = 0, time.monotonic() + seconds
-        while passed < ANSWER_LIMIT and (size := self.read(buffer, deadline, folder)):
+        passed = 0
+        for size in self.read_parts(buffer, time.monotonic() + seconds, folder):
             end = buffer.find(b"\n", 0, size) + 1  # nothing is copied
             if end:
+                has_many_threads = self.has_many_threads()
                 self.kill()
+                if has_many_threads or exceeds_limits(folder):
+                    break
             write_all(output, memoryview(buffer)[: end or size])
             passed += size
             if end:
                 return True
+            if passed >= ANSWER_LIMIT:
+                break
         self.kill()
         return False if passed else None
 
-    def read(self, buffer: bytearray, deadline: float, folder: str | None) -> int:
-        """Read a part of the answer; 0 at its end, at the deadline, and if the fork exceeds its limits."""
+    def read_parts(self, buffer: bytearray, deadline: float, folder: str | None) -> Iterator[int]:
+        """Read parts of the answer until its end, the deadline, or until the fork exceeds its limits: their sizes."""
         poll = select.poll()
         poll.register(self.answers, select.POLLIN)
         poll.register(0, 0)  # the parent's end of standard input: only that it was closed is reported
-        while time.monotonic() < deadline:
+        looked = 0.0
+        while (now := time.monotonic()) < deadline:
+            if now - looked >= WATCH_SECONDS:  # also while an answer trickles in
+                if self.has_many_threads() or exceeds_limits(folder):
+                    return
+                looked = now
             ready = [descriptor for descriptor, _ in poll.poll(WATCH_SECONDS * 1000)]
-            if self.answers in ready:
-                return os.readv(self.answers, [buffer])
-            if ready or self.count_threads() > THREADS_LIMIT or exceeds_limits(folder):
-                return 0
-        return 0
+            size = os.readv(self.answers, [buffer]) if self.answers in ready else 0
+            if size:
+                yield size
+            elif ready:
+                return
 
-    def count_threads(self) -> int:
-        """The number of threads, where the system tells it."""
+    def has_many_threads(self) -> bool:
+        """Whether it has more threads than allowed, where the system tells it."""
         try:
-            return Path(f"/proc/{self.pid}/task").stat().st_nlink - 2
+            return Path(f"/proc/{self.pid}/task").stat().st_nlink - 2 > THREADS_LIMIT
         except OSError:
-            return 0
+            return False
 
     def kill(self) -> None:
         """Kill the process, if it still runs, and all that it started. `reap` must follow."""

@@ -9,22 +9,27 @@ import atexit
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 
-from msgspec import UNSET, Struct, ValidationError, convert
+from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
-from showandtell.core.media_types.claims import UNKNOWN, find_wrong_claim, read_claim
+from showandtell.core.media_types.claims import AUDIO_ONLY, UNKNOWN, find_wrong_claim, read_claim
 from showandtell.core.media_types.compound import ENCRYPTED
 from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.media_types.signatures import Peek, detect_type
 from showandtell.core.messages.conversion import MAX_CHARACTERS
 from showandtell.errors import BadFile, DecoderBusy, TooBusy
+from showandtell.media.refusals import clean_line
 from showandtell.media.text import is_other_text, name_text
 from showandtell.media.turns import Budget, caller
-from showandtell.media.worker import ChildFailed, ChildLate, WorkerPool
+from showandtell.media.worker import RESPONSE_LIMIT, ChildFailed, ChildLate, WorkerPool, decode
 
+#: Numbers as a child may answer them: more would be nonsense, and `inf` isn't JSON.
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+Amount: TypeAlias = Annotated[float, Meta(ge=0, le=1e13)]
 Task: TypeAlias = Literal["probe", "describe", "read", "convert", "strip"]
 
 #: Time limit for decoding a file; for the first one it includes the start of the child.
@@ -33,7 +38,9 @@ SECONDS = 10.0
 OCR_SECONDS = 60.0
 TEXT_LIMIT = 100_000
 COMMAND = (sys.executable, "-P", "-B", "-m", "showandtell.media.child")
-#: What to do with a file that stops a decoder.
+TOO_MUCH = "became too much when it was converted"
+#: What a file that stops a decoder does, and what to do with it.
+STOPPED = "stopped the decoder"
 SAVE_ANEW = "it may be damaged or hostile; save it anew, or smaller"
 #: Time limits of conversions, by name.
 CONVERT_SECONDS = {
@@ -47,6 +54,12 @@ CONVERT_SECONDS = {
 }
 #: Limits for the output of a conversion; a video's frames and its audio track stay far below.
 MAX_OUTPUT_FILES, MAX_OUTPUT_BYTES = 64, 256 << 20
+#: Conversions whose output is text; that of all others is files.
+TEXT_CONVERSIONS = ("text", "transcript")
+#: Maximum bytes of a result about a file; 200,000 characters take less.
+RESULT_LIMIT = 2 << 20
+#: Maximum characters of a child's problem and of its advice.
+PROBLEM_LENGTH, ADVICE_LENGTH = 300, 200
 #: Seconds that children have worked for each owner. A server sets the limit.
 BUDGET = Budget()
 #: One user has two children at most and the third is for the next one, so that a hostile file that uses up its time
@@ -68,11 +81,11 @@ class ProbeResult(Struct, frozen=True):
     """
 
     media_type: str
-    pixels: tuple[int, int] | None = None
-    pages: int | None = None
-    seconds: float | None = None
+    pixels: tuple[Count, Count] | None = None
+    pages: Count | None = None
+    seconds: Amount | None = None
     corrected: str | None = None
-    frames: int | None = None
+    frames: Count | None = None
 
 
 class ConversionOutput(Struct, frozen=True):
@@ -90,6 +103,18 @@ class ConversionOutput(Struct, frozen=True):
     cut: bool = False
 
 
+class ConverterResult(Struct, frozen=True):
+    """The fields of `ConversionOutput` as a child answers them."""
+
+    files: tuple[str, ...] = ()
+    text: str | None = None
+    scale: Amount = 1.0
+    pages: tuple[Count, ...] = ()
+    times: tuple[Amount, ...] = ()
+    total: Amount | None = None
+    cut: bool = False
+
+
 def probe(path: Path, *, claimed: str | None, name: str) -> ProbeResult:
     """Find out what a file is. `claimed` is the media type that the sender declared; errors use `name`.
 
@@ -100,6 +125,8 @@ def probe(path: Path, *, claimed: str | None, name: str) -> ProbeResult:
     result = ProbeResult(candidate)
     if needs_decoder(candidate):
         result = ask_child("probe", path, candidate, name, ProbeResult)
+        if result.media_type != candidate and AUDIO_ONLY.get(result.media_type) != candidate:
+            raise BadFile(name, STOPPED, SAVE_ANEW)
     return replace(result, corrected=find_wrong_claim(claimed, claim, result.media_type))
 
 
@@ -121,7 +148,8 @@ def read_text_in(path: Path, media_type: str) -> str | None:
     """
     if not (media_type.startswith("image/") or media_type == "application/pdf"):
         return None
-    return ask_child("read", path, media_type, path.name, str | None)
+    text: str | None = ask_child("read", path, media_type, path.name, str | None)
+    return None if text is None else text[:TEXT_LIMIT]
 
 
 def make(path: Path, media_type: str, conversion: str, folder: Path) -> ConversionOutput:
@@ -133,16 +161,32 @@ def make(path: Path, media_type: str, conversion: str, folder: Path) -> Conversi
         text = read_text(path, MAX_CHARACTERS + 1)
         return ConversionOutput(text=text[:MAX_CHARACTERS], cut=len(text) > MAX_CHARACTERS)
     target = os.fspath(folder.resolve(strict=True))
-    output = ask_child("convert", path, media_type, path.name, ConversionOutput, conversion=conversion, folder=target)
-    files = [check_output(file, folder, path.name) for file in output.files]
-    if len(files) > MAX_OUTPUT_FILES or sum(file.stat().st_size for file in files) > MAX_OUTPUT_BYTES:
-        raise BadFile(path.name, "became too much when it was converted", "ask for less of it")
-    return replace(output, files=tuple(files))
+    result = ask_child("convert", path, media_type, path.name, ConverterResult, conversion=conversion, folder=target)
+    return check_result(result, conversion.partition("?")[0], folder, path.name)
 
 
-def check_output(path: Path, folder: Path, name: str) -> Path:
-    """Check a path from the child, which is not trusted: it must be a regular file directly in the folder."""
-    if path.parent != folder.resolve() or path.is_symlink() or not path.is_file():
+def check_result(result: ConverterResult, conversion: str, folder: Path, name: str) -> ConversionOutput:
+    """Check the result of a child, which is not trusted. A video's audio track is a file without a time."""
+    count, shown = len(result.files), len(result.pages or result.times)
+    if count > MAX_OUTPUT_FILES:
+        raise BadFile(name, TOO_MUCH, "ask for less of it")
+    has_form = result.text is not None if conversion in TEXT_CONVERSIONS else count and shown in {0, count, count - 1}
+    if not has_form:
+        raise BadFile(name, STOPPED, SAVE_ANEW)
+    files = tuple(check_output(file, folder, name) for file in result.files)
+    if sum(file.stat().st_size for file in files) > MAX_OUTPUT_BYTES:
+        raise BadFile(name, TOO_MUCH, "ask for less of it")
+    text = None if result.text is None else result.text[:MAX_CHARACTERS]
+    cut = result.cut or text != result.text
+    return ConversionOutput(files, text, result.scale, result.pages, result.times, result.total, cut)
+
+
+def check_output(file: str, folder: Path, name: str) -> Path:
+    """Check a path from the child: it must be a regular file directly in the folder."""
+    path, is_file = Path(file), False
+    with suppress(OSError):  # its name is too long
+        is_file = path.parent == folder.resolve() and not path.is_symlink() and path.is_file()
+    if not is_file:
         raise BadFile(name, "was converted into something that is no file", "it may be hostile; save it anew")
     return folder / path.name
 
@@ -156,7 +200,7 @@ def strip_location(path: Path, media_type: str, folder: Path) -> Path | None:
     if kind_of(media_type) != "image":
         return None
     target = os.fspath(folder.resolve(strict=True))
-    stripped = ask_child("strip", path, media_type, path.name, Path | None, folder=target)
+    stripped = ask_child("strip", path, media_type, path.name, str | None, folder=target)
     return check_output(stripped, folder, path.name) if stripped else None
 
 
@@ -213,11 +257,11 @@ def needs_decoder(media_type: str) -> bool:
 
 
 def ask_child(task: Task, path: Path, media_type: str, name: str, kind: Any, **more: str) -> Any:
-    """Run a task for a file in a child; its result has the type `kind`."""
+    """Run a task for a file in a child; its result has the type `kind`, and at most `RESULT_LIMIT` bytes."""
     request = {"task": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
     pool, seconds = choose_pool(task, more.get("conversion", ""))
     pool = THUMBNAILS if caller.get().in_lane else pool
-    return ask(pool, seconds, request, kind, name=name, advice=SAVE_ANEW)
+    return ask(pool, seconds, request, kind, name=name, advice=SAVE_ANEW, limit=RESULT_LIMIT)
 
 
 def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
@@ -236,38 +280,42 @@ def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
 class Answer(Struct):
     """What a child answers: a result, or a problem. Hostile code may have written it."""
 
-    result: Any = UNSET
-    problem: str = "stopped the decoder"
+    result: Raw = Raw()
+    problem: str = STOPPED
     advice: str = ""
     passing: bool = False
 
 
-def ask(pool: WorkerPool, seconds: float, request: Mapping[str, object], kind: Any, *, name: str, advice: str) -> Any:
-    """The child's result, of the type `kind`.
+def ask(
+    pool: WorkerPool,
+    seconds: float,
+    request: Mapping[str, object],
+    kind: Any,
+    *,
+    name: str,
+    advice: str,
+    limit: int = RESPONSE_LIMIT,
+) -> Any:
+    """The child's result, of the type `kind` and of at most `limit` bytes.
 
     Raises `BadFile` if the child reports a problem, dies, is too late or answers something else. `name` and `advice`
     are for the error, the advice only if the child gives none itself. Raises `DecoderBusy` if no child is free in
     time, or if the caller has used its budget.
     """
     try:
-        answer = convert(pool.ask(request, seconds, caller.get().owner), Answer)
-        if answer.result is not UNSET:
-            return convert(answer.result, kind, dec_hook=read_path)
-    except ValidationError:
-        answer = Answer()
+        answer = pool.ask(request, seconds, caller.get().owner, Answer)
+        size = len(memoryview(answer.result))
+        if size > limit:
+            raise BadFile(name, STOPPED, advice)
+        if size:
+            return decode(answer.result, kind)
     except TooBusy as error:
         problem, _, busy_advice = str(error).partition(": ")
         raise DecoderBusy(name, f"was not read ({problem})", busy_advice, retry_after=error.retry_after) from None
     except ChildFailed as error:
         raise BadFile(name, str(error), advice, passing=isinstance(error, ChildLate)) from None
-    raise BadFile(name, answer.problem, answer.advice or advice, passing=answer.passing)
-
-
-def read_path(_: type, value: object) -> Path:
-    """A path from an answer."""
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return Path(value)
+    problem, own_advice = clean_line(answer.problem, PROBLEM_LENGTH), clean_line(answer.advice, ADVICE_LENGTH)
+    raise BadFile(name, problem or STOPPED, own_advice or advice, passing=answer.passing)
 
 
 def read_text(path: Path, max_characters: int = TEXT_LIMIT) -> str:

@@ -51,21 +51,27 @@ def unshare(flags: int) -> None:
     call("unshare", flags)
 
 
-def read_capabilities() -> int:
-    """The effective capabilities as bits."""
+def read_capabilities() -> tuple[int, int]:
+    """The effective and the permitted capabilities as bits."""
     data = ctypes.create_string_buffer(24)
     call("capget", struct.pack("Ii", CAPABILITY_VERSION, 0), data)
-    low, _, _, high, _, _ = struct.unpack("6I", data.raw)
-    return low | high << 32
+    effective, permitted, _, high_effective, high_permitted, _ = struct.unpack("6I", data.raw)
+    return effective | high_effective << 32, permitted | high_permitted << 32
 
 
 def keep_capabilities(kept: int) -> None:
-    """Give up all capabilities but these, and the right to gain others; those that aren't held are ignored."""
-    bits = kept & read_capabilities()
+    """Give up all capabilities but these, and the right to gain others; those that aren't held are ignored.
+
+    Without others to give up, `capset` isn't called: system managers that grant none often deny the call, too.
+    """
+    effective, permitted = read_capabilities()
+    bits = kept & effective
     for number in range(LAST_CAPABILITY + 1):
         try:
             control_process(PR_CAPBSET_DROP, number)
         except OSError:  # not privileged, or the kernel has no such capability
             break
+    if effective | permitted == bits:
+        return
     low, high = bits & 0xFFFFFFFF, bits >> 32
     call("capset", struct.pack("Ii", CAPABILITY_VERSION, 0), struct.pack("6I", low, low, 0, high, high, 0))

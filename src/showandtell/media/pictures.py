@@ -172,7 +172,8 @@ def turn_size(size: tuple[int, int], orientation: int) -> tuple[int, int]:
 def torn(media_type: str, error: Exception) -> BadFile:
     """The error for an image that can't be decoded."""
     format_name = FORMATS[media_type][0]
-    reason = "it has no such structure" if isinstance(error, UnidentifiedImageError) else explain_damage(error)
+    is_unknown = isinstance(error, UnidentifiedImageError)  # such as a TIFF of 64-bit floats
+    reason = "it is damaged, or of a kind that isn't known here" if is_unknown else explain_damage(error)
     return BadFile(
         "", f"is torn: it begins as {format_name} but can't be decoded: {reason}", "save or download it anew"
     )

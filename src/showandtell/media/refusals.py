@@ -1,13 +1,23 @@
-"""Words for people when a decoder fails: never the library's own, which name classes, addresses and paths."""
+"""Words for people and models when a decoder fails: never a library's own, which name classes, addresses and paths."""
 
 from __future__ import annotations
 
+import unicodedata
+
 from showandtell.core.media_types.claims import suffix_of
+from showandtell.core.messages.display_names import INVISIBLE
+from showandtell.core.planning.labels import escape_line
 
 #: Parts of messages of Pillow, FFmpeg, zipfile, expat and others for a file whose end is missing.
 ENDS_EARLY = ("truncat", "end of file", "ends prematurely", "no element found", "unclosed", "not enough image data")
 TOO_DEEP = "is nested too deeply to be read"
 SAVE_ANEW = "check that it opens in its own program, and save it anew"
+
+
+def clean_line(text: str, length: int) -> str:
+    """Untrusted words on one line of at most this length, without our brackets and invisible characters."""
+    line = escape_line(text[: 4 * length])
+    return "".join(character for character in line if unicodedata.category(character) not in INVISIBLE)[:length]
 
 
 def explain(error: BaseException, media_type: str) -> tuple[str, str]:
@@ -19,11 +29,14 @@ def explain(error: BaseException, media_type: str) -> tuple[str, str]:
         return TOO_DEEP, "save it in a simpler form"
     if isinstance(error, NotImplementedError):
         return f"can't be decoded{what}: it uses a feature that isn't known here", "save it in another format"
-    return f"can't be decoded{what}: {explain_damage(error)}", SAVE_ANEW
+    advice = "change its owner or mode" if isinstance(error, PermissionError) else SAVE_ANEW
+    return f"can't be decoded{what}: {explain_damage(error)}", advice
 
 
 def explain_damage(error: BaseException) -> str:
     """What is wrong with a damaged file, as far as the kind of failure shows it."""
+    if isinstance(error, PermissionError):
+        return "the user of this program may not read it"
     text = str(error).lower()
     ends_early = isinstance(error, EOFError) or any(part in text for part in ENDS_EARLY)
     return "its end is missing" if ends_early else "it is damaged, or made in an unusual way"

@@ -26,8 +26,6 @@ SYSTEM = (
 )
 #: Folders that hold nothing but installed packages; other folders on the module path may be a program's own.
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
-#: Set for a process that starts itself again: it is in new namespaces already.
-MARK = "DECODER_NAMESPACES"
 
 
 class Walls(Struct, frozen=True):
@@ -48,14 +46,20 @@ def raise_outer_walls() -> Walls:
     """Give up networks and privileges, in a process with one thread; returns which walls its children will have."""
     if sys.platform != "linux":
         return Walls()
-    kept = linux.read_capabilities() & linux.READ_ALL_FILES
-    is_apart = MARK in os.environ or succeeds(enter_namespaces)
-    if is_apart:
-        os.environ[MARK] = "1"
+    kept = linux.read_capabilities()[0] & linux.READ_ALL_FILES
+    is_apart = succeeds(enter_namespaces)
     hide_process()
-    has_dropped = succeeds(lambda: drop_privileges(kept))
-    version = landlock.read_version() if succeeds(landlock.read_version) else 0
-    return Walls(is_apart, has_dropped, version if has_dropped else 0, has_dropped and succeeds(seccomp.check_support))
+    has_dropped = succeeds(lambda: linux.keep_capabilities(kept))
+    gains_none = succeeds(lambda: linux.control_process(linux.PR_SET_NO_NEW_PRIVS, 1))  # the inner walls need it
+    version = landlock.read_version() if gains_none and succeeds(landlock.read_version) else 0
+    has_filter = gains_none and succeeds(seccomp.check_support)
+    return Walls(is_apart, has_dropped and gains_none, version, has_filter)
+
+
+def list_missing_walls() -> list[str]:
+    """The names of the walls around files and system calls that this process can't raise; empty where none can be."""
+    walls = {"Landlock": landlock.read_version, "seccomp": seccomp.check_support}
+    return [name for name, check in walls.items() if not succeeds(check)] if sys.platform == "linux" else []
 
 
 def succeeds(task: Callable[[], object]) -> bool:
@@ -74,7 +78,7 @@ def enter_namespaces() -> None:
     user namespace, in which it could not.
     """
     flags = linux.CLONE_NEWNET | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS
-    if linux.read_capabilities() & (linux.READ_ALL_FILES | linux.ADMINISTER):
+    if linux.read_capabilities()[0] & (linux.READ_ALL_FILES | linux.ADMINISTER):
         linux.unshare(flags)
         return
     user, group = os.getuid(), os.getgid()
@@ -82,12 +86,6 @@ def enter_namespaces() -> None:
     Path("/proc/self/setgroups").write_text("deny", "ascii")
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1", "ascii")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1", "ascii")
-
-
-def drop_privileges(kept: int) -> None:
-    """Give up all capabilities but these, and the right to gain any."""
-    linux.keep_capabilities(kept)
-    linux.control_process(linux.PR_SET_NO_NEW_PRIVS, 1)
 
 
 def die_with(parent: int) -> None:

@@ -44,6 +44,8 @@ landlock_add_rule 445 445, landlock_restrict_self 446 446
 THREAD = 0x00010100
 #: Opening to write: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND and O_TMPFILE.
 WRITING = 0o20003103
+#: __O_TMPFILE: a file without a name escapes the count of written bytes.
+NAMELESS = 0o20000000
 #: PR_SET_NAME, PR_GET_NAME and PR_SET_VMA, which name threads and memory.
 PROCESS_CONTROLS = (15, 16, 0x53564D41)
 #: F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL and F_DUPFD_CLOEXEC; not F_SETOWN, which sends signals to others.
@@ -69,10 +71,10 @@ class Rule(NamedTuple):
 
 def list_rules(pid: int, *, may_write: bool) -> list[Rule]:
     """The system calls that are allowed with some arguments only, for the process with this id."""
-    opening = 0 if may_write else WRITING
+    refused = NAMELESS if may_write else WRITING
     return [
-        Rule((2, None), 1, (0,), opening),  # open
-        Rule((257, 56), 2, (0,), opening),  # openat
+        Rule((2, None), 1, (0,), refused),  # open
+        Rule((257, 56), 2, (0,), refused),  # openat
         Rule((72, 25), 1, FILE_CONTROLS),  # fcntl
         Rule((16, 29), 1, DEVICE_CONTROLS),  # ioctl
         Rule((56, 220), 0, (THREAD,), THREAD),  # clone; clone3 doesn't exist, because its flags are behind a pointer

@@ -90,12 +90,12 @@ def torn(media_type: str, reason: str) -> BadFile:
 
 def measure_seconds(container: Any) -> float | None:
     """The duration of the container, otherwise of its longest stream."""
-    if container.duration is not None:
+    if container.duration is not None and container.duration >= 0:
         return round(container.duration / MICROSECONDS, 3)
     durations = [
         float(stream.duration * stream.time_base)
         for stream in container.streams
-        if stream.duration and stream.time_base
+        if stream.duration and stream.duration > 0 and stream.time_base
     ]
     return round(max(durations), 3) if durations else None
 

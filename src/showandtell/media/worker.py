@@ -15,7 +15,10 @@ import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
+
+import msgspec
+from msgspec import Raw
 
 from showandtell.media.turns import Budget, Turns
 
@@ -47,11 +50,11 @@ class MediaWorker:
     #: When it was last used, in seconds of the monotonic clock.
     used: float = 0.0
 
-    def ask(self, request: Mapping[str, object], seconds: float) -> Any:
-        """Send a request and wait at most `seconds` for its response; raises `ChildFailed` otherwise."""
+    def ask(self, request: Mapping[str, object], seconds: float, kind: Any = dict[str, Any]) -> Any:
+        """Send a request and wait at most `seconds` for its response of the type `kind`; otherwise `ChildFailed`."""
         process = self.process = start_child(self.command, self.process, self.nice)
         try:
-            return exchange(process, json.dumps({**request, "seconds": seconds}), seconds)
+            return exchange(process, json.dumps({**request, "seconds": seconds}), seconds, kind)
         except BaseException:
             self.stop()
             raise
@@ -99,8 +102,8 @@ class WorkerPool:
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
 
-    def ask(self, request: Mapping[str, object], seconds: float, owner: str = "") -> Any:
-        """The response of a worker. Raises `ChildFailed`.
+    def ask(self, request: Mapping[str, object], seconds: float, owner: str = "", kind: Any = dict[str, Any]) -> Any:
+        """The response of a worker, of the type `kind`. Raises `ChildFailed`.
 
         Raises `TooBusy` if none is free within `timeout` seconds, or if the owner has used its budget.
         """
@@ -108,7 +111,7 @@ class WorkerPool:
         with self.turns.taken(owner, self.timeout), self.free_worker() as worker:
             started = time.monotonic()
             try:
-                return worker.ask(request, seconds)
+                return worker.ask(request, seconds, kind)
             finally:
                 self.budget.charge(owner, time.monotonic() - started)
 
@@ -188,22 +191,25 @@ def list_environment() -> dict[str, str]:
     }
 
 
-def exchange(process: subprocess.Popen[bytes], request: str, seconds: float) -> Any:
+def exchange(process: subprocess.Popen[bytes], request: str, seconds: float, kind: Any) -> Any:
     """Write one line and read one line. A process that is frozen takes neither, so both have one deadline.
 
-    An answer that is no JSON object counts as a death.
+    An answer that is no JSON of the type `kind` counts as a death.
     """
     deadline = time.monotonic() + seconds
     try:
         write_line(process, request.encode() + b"\n", deadline)
-        response: Any = json.loads(read_line(process, deadline))
+        return decode(read_line(process, deadline), kind)
     except TimeoutError:
         raise ChildLate(f"could not be decoded within {seconds:g} s") from None
-    except (ValueError, RecursionError):
-        response = None
-    if not isinstance(response, dict):
-        raise ChildFailed("stopped the decoder")
-    return cast("Any", response)
+
+
+def decode(text: bytes | Raw, kind: Any) -> Any:
+    """A value of the type `kind`. Raises `ChildFailed` for any other text, of which nothing is built."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise ChildFailed("stopped the decoder") from None
 
 
 def write_line(process: subprocess.Popen[bytes], line: bytes, deadline: float) -> None:

@@ -94,7 +94,7 @@ def title(file: Attachment, call_id: str | None, note: str = "") -> str:
     """Number, name and origin of a file: the text of every label with a file."""
     details = [f"{file.label}: {escape_line(file.name)}", provenance(file, call_id)]
     if file.corrected:
-        details.append(f"it claimed to be {escape_line(file.corrected)} and is {file.media_type}")
+        details.append(f"it claimed to be {escape_line(file.corrected)} and is {escape_line(file.media_type)}")
     if note:
         details.append(note)
     if file.description:

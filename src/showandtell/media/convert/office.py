@@ -63,7 +63,7 @@ def make_text(path: str, media_type: str, conversion: Conversion, folder: str) -
     except Exception as error:  # noqa: BLE001 - these libraries raise anything, such as KeyError for a missing part
         raise BadFile("", f"can't be read: {explain_damage(error)}", SAVE_AGAIN) from None
     if not text.strip():
-        raise BadFile("", "has no text", "look at it as a PDF or as pictures")
+        raise BadFile("", "has no text", "check that it isn't empty; if it isn't, save it as PDF")
     if not text.replace("[image]", "").strip():
         raise BadFile("", "has only pictures and no words", "save it as PDF, so that its pages can be shown")
     return {"text": text[:MAX_CHARACTERS], "cut": cut or len(text) > MAX_CHARACTERS}

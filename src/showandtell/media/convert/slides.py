@@ -32,6 +32,13 @@ MAIN_TYPE = re.compile(
 PRESENTATION = b"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"
 #: Markup of charts and text in slides (ECMA-376, part 1, 21.1 and 21.2).
 CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+CHOICES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+SLIDE = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+#: Elements that python-pptx makes shapes of, and those that hold shapes.
+SHAPES = frozenset(SLIDE + name for name in ("sp", "grpSp", "graphicFrame", "cxnSp", "pic"))
+HOLDERS = frozenset({SLIDE + "spTree", SLIDE + "grpSp"})
+#: Marks of graphic frames that are not read, by a part of their type's URI.
+MARKS = {"chart": "chart", "diagram": "diagram", "ole": "object"}
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
@@ -55,6 +62,7 @@ def write_slides(path: str, max_characters: int) -> tuple[str, bool]:
 
 def write_slide(number: int, slide: Any, deadline: float) -> str:
     """A slide under its number and title, with the shapes that are read before the deadline."""
+    unwrap_choices(slide.shapes._spTree)  # noqa: SLF001 - no public name
     title = slide.shapes.title
     text = " ".join(title.text_frame.text.split()) if title is not None and title.has_text_frame else ""
     rest = (shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id)
@@ -65,6 +73,20 @@ def write_slide(number: int, slide: Any, deadline: float) -> str:
     return "\n\n".join(parts)
 
 
+def unwrap_choices(tree: Any) -> None:
+    """Put the shapes of alternatives (mc:AlternateContent) in their place, which python-pptx doesn't read."""
+    for alternatives in list(tree.iter(CHOICES + "AlternateContent")):
+        parent = alternatives.getparent()
+        if parent is None or parent.tag not in HOLDERS:
+            continue
+        for option in alternatives:  # the choices, then the fallback
+            if any(shape.tag in SHAPES for shape in option):
+                for shape in list(option):
+                    alternatives.addprevious(shape)
+                break
+        parent.remove(alternatives)
+
+
 def write_shapes(shapes: Any, deadline: float, depth: int = 0) -> Iterator[str]:
     """The text of each shape; of a group, that of its shapes."""
     for shape in shapes:
@@ -73,8 +95,18 @@ def write_shapes(shapes: Any, deadline: float, depth: int = 0) -> Iterator[str]:
         if find_shape_type(shape) == enums.MSO_SHAPE_TYPE.GROUP:
             if depth < MAX_DEPTH:
                 yield from write_shapes(shape.shapes, deadline, depth + 1)
-        elif text := write_shape(shape):
+        elif text := write_or_mark(shape):
             yield text
+
+
+def write_or_mark(shape: Any) -> str:
+    """The text of a shape, or a mark for one that can't be read, so that it doesn't take the others with it."""
+    try:
+        return write_shape(shape)
+    except (RecursionError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001 - python-pptx raises anything, such as KeyError for a missing part
+        return "[chart]" if shape.has_chart else "[unreadable]"
 
 
 def find_shape_type(shape: Any) -> Any:
@@ -94,6 +126,9 @@ def write_shape(shape: Any) -> str:
     if find_shape_type(shape) == enums.MSO_SHAPE_TYPE.PICTURE:
         alt = " ".join((shape._element._nvXxPr.cNvPr.get("descr") or "").split())  # noqa: SLF001 - no public name
         return f"[image: {alt}]" if alt else "[image]"
+    if shape._element.tag == SLIDE + "graphicFrame":  # noqa: SLF001 - the same
+        uri = shape._element.graphicData_uri or ""  # noqa: SLF001 - the same
+        return next((f"[{mark}]" for part, mark in MARKS.items() if part in uri), "[graphic]")
     numbering = {enums.PP_PLACEHOLDER.SLIDE_NUMBER, enums.PP_PLACEHOLDER.DATE, enums.PP_PLACEHOLDER.FOOTER}
     if not shape.has_text_frame or (shape.is_placeholder and shape.placeholder_format.type in numbering):
         return ""
