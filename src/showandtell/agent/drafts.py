@@ -1,4 +1,4 @@
-"""The user's side of a run as messages to store: what is said, with its files, and answers to waiting calls."""
+"""The user's side of a run as messages to store: a text with its files, and answers to waiting calls."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def import_deps(name: str) -> Callable[..., Any]:
 
 
 def import_named(option: str, name: str, example: str) -> Any:
-    """What MODULE:NAME names. Errors are told with the option."""
+    """What MODULE:NAME names. Errors name the option."""
     module, _, attribute = name.partition(":")
     if not (module and attribute):
         raise UsageError(f"{option} {name}: write MODULE:NAME, such as {example}")

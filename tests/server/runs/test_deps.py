@@ -1,4 +1,4 @@
-"""What a program gives to the tools of a server's runs: made from each run's user, wherever the run goes on."""
+"""What a program gives to the tools of a server's runs: made from each run's user, wherever the run continues."""
 
 import json
 

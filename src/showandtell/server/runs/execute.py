@@ -60,7 +60,7 @@ class RunExecutor:
             instructions = (await read_preferences(self._store.database, live.row.user_id)).instructions
         agent = self._agents.get(live.row.model, instructions)
         async with Scope() as scope:
-            # From the user whose run it is: one that is taken over, or goes on after an approval, has no request.
+            # From the user whose run it is: one that is taken over, or continues after an approval, has no request.
             await self._execute(live, agent, await self._open_deps(scope, live.row.user_id))
 
     async def _open_deps(self, scope: Scope, user_id: str) -> object:
