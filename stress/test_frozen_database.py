@@ -14,7 +14,7 @@ from support.server_process import running
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(SECONDS + 600)]
 USERS = 20
 #: Seconds after a signal by which the server has ended.
-STOP = 5.0
+STOP = 4.0
 
 
 def processes():

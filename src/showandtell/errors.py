@@ -194,8 +194,11 @@ class TooBusy(ShowAndTellError):
 class StorageFailed(ShowAndTellError):
     """The database or the blob store failed, so the operation in progress was not stored.
 
-    The message names the store and says what to do.
+    The message names the store and says what to do. With `may_be_stored`, the failure came so late that the operation
+    may be stored nevertheless.
     """
+
+    may_be_stored = False
 
 
 class StorageFull(StorageFailed):

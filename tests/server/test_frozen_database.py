@@ -11,7 +11,7 @@ from support.postgres import ready_database
 from support.server_process import TIMEOUT, running
 
 pytestmark = pytest.mark.anyio
-#: Seconds of a request and of a stop. The promises, 10 and 5, are measured in `stress/`: machines of tests are busy.
+#: Seconds of a request and of a stop. The promises, 10 and 4, are measured in `stress/`: machines of tests are busy.
 REQUEST, STOP = 30, 30
 
 

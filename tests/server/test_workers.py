@@ -13,11 +13,15 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import aiohttp
+import psycopg
 import pytest
 
 from showandtell.agent.tools import by_name
-from support.postgres import ready_database
-from support.server_process import running, until
+from showandtell.server.workers import WorkerSlot
+from showandtell.storage.database.database import MIGRATION_LOCK
+from support.commandline import PROGRAM
+from support.postgres import new_database, ready_database
+from support.server_process import TIMEOUT, running, until
 from support.serving import chat_body, chunks_of, kinds, serving, texts
 
 pytestmark = pytest.mark.anyio
@@ -93,6 +97,33 @@ async def conversation_of(program):
 def test_a_worker_that_cannot_start_reports_only_its_own_error():
     done = subprocess.run([sys.executable, "-c", STOPPED_WHILE_REPORTING], capture_output=True, text=True, check=False)  # noqa: S603
     assert (done.returncode, done.stdout, done.stderr) == (1, "there is no such tool\n", "")
+
+
+def test_a_worker_that_dies_again_and_again_is_replaced_later_each_time():
+    slot, delays = WorkerSlot(), []
+    for _ in range(12):
+        slot.schedule_restart(was_stable=False)
+        delays.append(slot.delay)
+    assert delays[:4] == [0.2, 0.4, 0.8, 1.6]
+    assert delays[-1] == 30
+    slot.schedule_restart(was_stable=True)
+    assert slot.delay == 0
+
+
+async def test_a_signal_ends_a_start_that_waits_for_another_migration(tmp_path):
+    url = new_database("postgresql", tmp_path)
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", (MIGRATION_LOCK,))
+        arguments = ("serve", "--port", "0", "--data", str(tmp_path), "--database", url)
+        process = await asyncio.create_subprocess_exec(*PROGRAM, *arguments, stderr=asyncio.subprocess.DEVNULL)
+        try:
+            await until(lambda: other.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone())
+            process.terminate()
+            assert await asyncio.wait_for(process.wait(), TIMEOUT) == 143
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
 
 
 async def test_a_stream_of_one_process_is_read_live_at_another(tmp_path, database, record_property):

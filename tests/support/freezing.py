@@ -10,6 +10,8 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 CHUNK = 65536
+#: How PostgreSQL's messages that hold a statement begin: Query and Parse.
+STATEMENTS = (b"Q", b"P")
 
 
 class FreezingProxy(socketserver.ThreadingUnixStreamServer):
@@ -24,6 +26,7 @@ class FreezingProxy(socketserver.ThreadingUnixStreamServer):
         self.url = parts.update_query_dict({"host": str(folder)}).render_as_string(False)
         self.open_sockets, self.flows = set(), threading.Event()
         self.flows.set()
+        self.swallows, self.swallowed = False, 0
         super().__init__(str(Path(folder, Path(self.database).name)), Connection)
 
     def freeze(self):
@@ -33,6 +36,17 @@ class FreezingProxy(socketserver.ThreadingUnixStreamServer):
     def thaw(self):
         """Pass on what waited, and what comes."""
         self.flows.set()
+
+    def swallow(self):
+        """From now on, make connections as usual, and then swallow their statements: they never answer again.
+
+        `swallowed` is the number of such connections.
+        """
+        self.swallows = True
+
+    def fail_over(self):
+        """Connections that swallowed a statement stay as they are; new ones work."""
+        self.swallows = False
 
     @property
     def connections(self):
@@ -65,6 +79,7 @@ class Connection(socketserver.BaseRequestHandler):
     def handle(self):
         """Handle one connection in a thread."""
         self.server.flows.wait()
+        swallows = False
         with socket.socket(socket.AF_UNIX) as behind, suppress(OSError):
             behind.connect(self.server.database)
             other = {self.request: behind, behind: self.request}
@@ -74,7 +89,12 @@ class Connection(socketserver.BaseRequestHandler):
                     self.server.flows.wait()
                     if not data:
                         return
-                    other[source].sendall(data)
+                    is_statement = source is self.request and data[:1] in STATEMENTS
+                    if is_statement and self.server.swallows and not swallows:
+                        swallows = True
+                        self.server.swallowed += 1
+                    if not swallows:
+                        other[source].sendall(data)
 
 
 @contextmanager

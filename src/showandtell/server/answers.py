@@ -61,7 +61,7 @@ def public_message(error: Exception) -> str:
         return str(error) if isinstance(error, ShowAndTellError) else INTERNAL_ERROR
     error_id = new_id("error")
     log.warning("error %s: %s", error_id, error)
-    if isinstance(error, NoAnswer) and error.may_be_stored:
+    if error.may_be_stored:
         return MAY_BE_STORED.format(id=error_id)
     return (STORAGE_FULL if isinstance(error, StorageFull) else STORAGE_FAILED).format(id=error_id)
 

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -25,8 +26,10 @@ log = logging.getLogger(__name__)
 KEEP_ALIVE = 65
 #: Seconds that a stopping worker waits for its runs, and then for its requests.
 RUNS_GRACE, REQUESTS_GRACE = 2.0, 1
-#: Seconds after which a stopping worker exits, whatever hangs: a thread that waits for a disk can't be interrupted.
-EXIT_SECONDS = RUNS_GRACE + REQUESTS_GRACE + 1.5
+#: Seconds after a signal until a worker exits, whatever hangs: a thread that waits for a disk can't be interrupted.
+EXIT_SECONDS = RUNS_GRACE + REQUESTS_GRACE + 0.3
+#: Seconds for the last line of the log then: its reader may hang, too.
+LAST_LINE_SECONDS = 0.3
 #: Seconds between checks for the end of the runs.
 POLL_SECONDS = 0.05
 #: Maximum bytes of a request's line and headers.
@@ -39,6 +42,22 @@ class Worker(uvicorn.Server):
     def __init__(self, settings: uvicorn.Config, app: FastAPI, on_started: Callable[[Server], None]) -> None:
         super().__init__(settings)
         self._app, self._on_started = app, on_started
+        self._is_stopping = threading.Event()
+        threading.Thread(target=self._exit_in_time, name="exit", daemon=True).start()
+
+    def _exit_in_time(self) -> None:
+        self._is_stopping.wait()
+        exit_after(EXIT_SECONDS)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop on a signal, also while the worker starts or its event loop hangs."""
+        self._is_stopping.set()
+        super().handle_exit(sig, frame)
+
+    def hang_up(self) -> None:
+        """Stop because the terminal was closed."""
+        self._is_stopping.set()
+        self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then call `on_started`."""
@@ -48,7 +67,7 @@ class Worker(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, wait briefly for runs, release the unfinished ones, then shut down as uvicorn does."""
-        exit_after(EXIT_SECONDS)
+        self._is_stopping.set()
         for listener in self.servers:
             listener.close()
         server: Server = self._app.state.server
@@ -98,13 +117,13 @@ def configure(app: FastAPI, proxies: str) -> uvicorn.Config:
 
 
 @contextmanager
-def stop_on_hangup(server: uvicorn.Server) -> Generator[list[int]]:
+def stop_on_hangup(server: Worker) -> Generator[list[int]]:
     """Stop on SIGHUP (a closed terminal) unless it is ignored. Yields a list that gets the received signal."""
     previous, received = signal.getsignal(signal.SIGHUP), list[int]()
 
     def close(number: int, _: object) -> None:
         received.append(number)
-        server.should_exit = True
+        server.hang_up()
 
     if previous is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, close)
@@ -132,9 +151,14 @@ def hide_startup_errors(app: FastAPI) -> Generator[None]:
 def exit_after(seconds: float) -> None:
     """Exit this process if it still runs after `seconds`."""
 
-    def exit_now() -> None:
+    def write_last_line() -> None:
         log.warning("something did not end within %g s, the database or the disk perhaps: exiting without it", seconds)
         logging.shutdown()
+
+    def exit_now() -> None:
+        last = threading.Thread(target=write_last_line, daemon=True)
+        last.start()
+        last.join(LAST_LINE_SECONDS)
         os._exit(128 + signal.SIGTERM)
 
     timer = threading.Timer(seconds, exit_now)

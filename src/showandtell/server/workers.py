@@ -25,15 +25,17 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from showandtell.errors import ShowAndTellError, UsageError
-from showandtell.server.process import exit_on_signal
+from showandtell.server.process import exit_after, exit_on_signal
 from showandtell.server.runs.siblings import report_death
 
 log = logging.getLogger(__name__)
 
 SPAWN = multiprocessing.get_context("spawn")
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-#: Seconds before a worker that does not stop is killed.
-STOP_TIMEOUT = 8.0
+#: Seconds before a worker that does not stop is killed: a little after it should have exited by itself.
+STOP_TIMEOUT = 3.5
+#: Seconds before the end of a killed worker is no longer waited for: a disk that hangs can keep it.
+KILL_TIMEOUT = 0.1
 #: A worker that dies later than this many seconds after its start is replaced at once.
 STABLE_SECONDS = 5.0
 #: Seconds before another worker is replaced: at first, and at most. The delay doubles each time.
@@ -104,7 +106,7 @@ class WorkerProcess(Generic[Ready]):
 
     def reap(self) -> str:
         """Clean up after a worker that has ended. Returns why it ended."""
-        self.process.join()
+        self.process.join(KILL_TIMEOUT)
         self.reports.close()
         self._orders.close()
         return self.refusal or f"status {self.process.exitcode}"
@@ -161,11 +163,10 @@ def follow_orders(orders: Connection, may_serve: threading.Event) -> None:
     """Follow the parent's orders, and stop this process when the parent is gone."""
     with suppress(EOFError, OSError):
         while True:
-            match orders.recv():
-                case "serve":
-                    may_serve.set()
-                case _:
-                    report_death()
+            if orders.recv() == SERVE:
+                may_serve.set()
+            else:
+                report_death()
     os.kill(os.getpid(), signal.SIGTERM)
 
 
@@ -284,6 +285,7 @@ class Workers(Generic[Ready]):
 
     def _stop(self) -> None:
         """Terminate all workers, and kill those that do not stop."""
+        exit_after(STOP_TIMEOUT + KILL_TIMEOUT)
         for worker in self._processes():
             worker.process.terminate()
         deadline = time.monotonic() + STOP_TIMEOUT

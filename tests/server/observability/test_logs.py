@@ -3,19 +3,35 @@
 import asyncio
 import json
 import logging
+import os
+import subprocess
+import sys
+import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.server.observability.logs import JsonFormatter, TextFormatter, clean, log_request
+from showandtell.server.observability.logs import JsonFormatter, LineWriter, TextFormatter, clean, log_request
 from showandtell.server.observability.requests import RequestLog
 from support.middleware_app import send
-from support.server_process import running
+from support.server_process import TIMEOUT, running
 from support.serving import chat_body, serving
 
 pytestmark = pytest.mark.anyio
 WORDS = "correct horse battery staple"
+#: Logs more than a pipe holds, and has to be ended by its own timer.
+HANGS = """
+import logging, time
+from showandtell.server.observability.logs import configure_logging
+from showandtell.server.process import exit_after
+
+configure_logging("json", verbose=False)
+for number in range(2000):
+    logging.getLogger("showandtell").info("line %d of a log that is longer than a pipe", number)
+exit_after(0.1)
+time.sleep(600)
+"""
 
 
 @pytest.fixture
@@ -161,3 +177,30 @@ def test_every_record_is_one_line_of_valid_json(text):
     assert "\n" not in line
     assert json.loads(line)["logger"] == "showandtell.x"
     assert "\n" not in TextFormatter().format(record(text))
+
+
+def test_a_reader_of_the_log_that_hangs_delays_nothing_and_learns_what_it_missed():
+    reader, writer = os.pipe()
+    handler = LineWriter(writer, limit=100)
+    handler.setFormatter(JsonFormatter())
+    logging_all = threading.Thread(target=lambda: [handler.handle(record("x" * 200)) for _ in range(5000)], daemon=True)
+    logging_all.start()
+    logging_all.join(TIMEOUT)
+    assert not logging_all.is_alive()
+    count = 0
+    with os.fdopen(reader) as lines:
+        while count < 5000:
+            text = json.loads(lines.readline())["text"]
+            count += int(text.split()[0]) if "lines were dropped" in text else 1
+    assert count == 5000
+    os.close(writer)
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_process_ends_in_time_whether_or_not_its_log_is_read(is_read):
+    with subprocess.Popen([sys.executable, "-c", HANGS], stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
+        lines = process.communicate(timeout=TIMEOUT)[1].splitlines() if is_read else ()
+        assert process.wait(TIMEOUT) == 143
+    if is_read:
+        assert len(lines) == 2001
+        assert "exiting without it" in lines[-1]

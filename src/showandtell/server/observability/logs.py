@@ -6,14 +6,17 @@ The formatters clean all text, whatever its origin. Requests are logged with the
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from queue import Full, Queue
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -34,6 +37,11 @@ SECRETS: Final = (
     (re.compile(r"\b(?:sk|pk|rk|gsk|xai|AKIA|AIza)[-_A-Za-z0-9]{16,}"), "…"),
     (re.compile(r"://[^/@\s]+@"), "://…@"),
 )
+#: Maximum number of lines that wait to be written, and how long the end of the process waits for them, in seconds.
+MAX_LINES: Final = 10_000
+FLUSH_SECONDS: Final = 2.0
+#: Seconds between two tries to write to a pipe that is full and doesn't block.
+POLL_SECONDS: Final = 0.05
 #: Fields of all log lines of the current task: the ids of its request, run and conversation.
 CONTEXT: ContextVar[dict[str, str]] = ContextVar("CONTEXT")
 
@@ -83,6 +91,53 @@ class JsonFormatter(logging.Formatter):
         return msgspec.json.encode(line).decode(errors="replace")
 
 
+class LineWriter(logging.Handler):
+    """Writes lines to a file descriptor in a thread of its own, so that a reader that hangs stops nothing else.
+
+    While `limit` lines wait, further ones are dropped; a line says how many.
+    """
+
+    def __init__(self, descriptor: int, limit: int = MAX_LINES) -> None:
+        super().__init__()
+        self._descriptor, self._dropped = descriptor, 0
+        self._lines = Queue[str](limit)
+        threading.Thread(target=self._write_lines, name="log", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Format a record here, because its fields are those of this task, and queue it."""
+        try:
+            self._lines.put_nowait(self.format(record))
+        except Full:
+            self._dropped += 1
+        except Exception:  # noqa: BLE001 - as in every handler
+            self.handleError(record)
+
+    def flush(self) -> None:
+        """Wait for the queued lines, but not for a reader that hangs."""
+        with self._lines.all_tasks_done:
+            self._lines.all_tasks_done.wait_for(lambda: not self._lines.unfinished_tasks, FLUSH_SECONDS)
+
+    def _write_lines(self) -> None:
+        reported = 0
+        while True:
+            self._write(self._lines.get())
+            if self._dropped > reported and self._lines.empty():
+                dropped, reported = self._dropped - reported, self._dropped
+                text = "%d log lines were dropped, because nobody read the log"
+                self._write(self.format(logging.LogRecord(__name__, logging.WARNING, "", 0, text, (dropped,), None)))
+            self._lines.task_done()
+
+    def _write(self, line: str) -> None:
+        data = f"{line}\n".encode(errors="replace")
+        while data:
+            try:
+                data = data[os.write(self._descriptor, data) :]
+            except BlockingIOError:
+                time.sleep(POLL_SECONDS)
+            except OSError:  # its reader is gone
+                return
+
+
 def fields_of(record: logging.LogRecord) -> dict[str, Any]:
     """Return the fields of the task, updated with those of the record."""
     fields: dict[str, Any] = getattr(record, "fields", {})
@@ -96,7 +151,10 @@ def places_of(error: BaseException) -> list[str]:
 
 def configure_logging(form: Format, *, verbose: bool) -> None:
     """Log to stderr. Requests and runs are included for JSON and with `verbose`."""
-    handler = logging.StreamHandler(sys.stderr)
+    try:
+        handler = LineWriter(sys.stderr.fileno())
+    except (OSError, ValueError):  # stderr was replaced by an object without one
+        handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter(verbose=verbose))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     has_info = form == "json" or verbose

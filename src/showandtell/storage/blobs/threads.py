@@ -50,13 +50,35 @@ class DaemonThreads:
             if self._idle:
                 self._idle.pop().put(run)
             elif self._count < self._limit:
-                self._count += 1
-                inbox = Inbox()
-                inbox.put(run)
-                threading.Thread(target=self._work, args=(inbox,), name=self._name, daemon=True).start()
+                self._start(run)
             else:
                 self._backlog.append(run)
         return future
+
+    def replace(self, future: Future[Any]) -> None:
+        """Let another thread work instead of the one that runs this job, until the job returns."""
+        with self._lock:
+            self._limit += 1
+            if self._backlog:
+                self._start(self._backlog.popleft())
+        future.add_done_callback(self._returned)
+
+    def close(self) -> None:
+        """End the threads: idle ones now, the others after their jobs."""
+        with self._lock:
+            self._limit, idle, self._idle = 0, self._idle, []
+        for inbox in idle:
+            inbox.put(lambda: None)
+
+    def _returned(self, _: Future[Any]) -> None:
+        with self._lock:
+            self._limit -= 1
+
+    def _start(self, run: Callable[[], None]) -> None:
+        self._count += 1
+        inbox = Inbox()
+        inbox.put(run)
+        threading.Thread(target=self._work, args=(inbox,), name=self._name, daemon=True).start()
 
     def _work(self, inbox: Inbox) -> None:
         while True:
@@ -70,6 +92,9 @@ class DaemonThreads:
                     self._count -= 1
                     return
             with self._lock:
+                if self._count > self._limit:
+                    self._count -= 1
+                    return
                 if self._backlog:
                     inbox.put(self._backlog.popleft())
                 else:

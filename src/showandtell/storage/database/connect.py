@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DisconnectionError
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 
 from showandtell.errors import BadInput, StorageFailed
 
@@ -52,10 +52,13 @@ def connect_sqlite(url: URL) -> Engine:
 
 def connect_postgres(url: URL, in_use: ConnectionsInUse) -> Engine:
     """An engine with a pool of connections. Each is tested before it is used, and noted in `in_use` while it is."""
-    sizes = {"pool_size": 5, "max_overflow": MAX_CONNECTIONS - 4}  # one for probes
+    sizes = {"pool_size": 5, "max_overflow": -1}  # the threads are the limit
     engine = create_engine(url, hide_parameters=True, connect_args=connect_arguments(url), **sizes)
     options = str(url.query.get("options", ""))
     limits = "; ".join(f"SET {name} = {value}" for name, value in SESSION_LIMITS.items() if name not in options)
+
+    def note(connection: Any, _: object) -> None:
+        in_use.add(connection)
 
     def prepare(connection: Any, record: Any) -> None:
         connection.autocommit = True
@@ -69,8 +72,9 @@ def connect_postgres(url: URL, in_use: ConnectionsInUse) -> Engine:
             try:
                 engine.dialect.do_ping(connection)
             except Exception as error:
-                raise DisconnectionError("the connection was lost: use another") from error
+                raise InvalidatePoolError("the connection was lost: use a new one") from error
 
+    event.listen(engine, "connect", note, insert=True)  # before any statement
     event.listen(engine, "connect", prepare)
     event.listen(engine, "checkout", check_out)
     event.listen(engine, "checkin", lambda *_: in_use.remove())
@@ -87,11 +91,14 @@ class ConnectionsInUse:
 
     def __init__(self) -> None:
         self._of_thread: dict[int, Any] = {}
+        self._given_up: set[int] = set()
         self._lock = threading.Lock()
 
     def add(self, connection: Any) -> None:
-        """Note the connection of this thread."""
+        """Note the connection of this thread. Raises `StorageFailed` if the thread's call was cut already."""
         with self._lock:
+            if threading.get_ident() in self._given_up:
+                raise StorageFailed("the database connected too late: nobody waits for it any more")
             self._of_thread[threading.get_ident()] = connection
 
     def remove(self) -> None:
@@ -99,9 +106,16 @@ class ConnectionsInUse:
         with self._lock:
             self._of_thread.pop(threading.get_ident(), None)
 
+    def end_call(self) -> None:
+        """The call of this thread has ended: the next one may connect again."""
+        self.remove()
+        with self._lock:
+            self._given_up.discard(threading.get_ident())
+
     def cut(self, thread: int) -> None:
-        """Cut the connection that a thread uses: what it waits for there fails at once."""
+        """Cut the connection that a thread uses: what it waits for there fails at once. Its call gets no other one."""
         with self._lock, suppress(OSError):
+            self._given_up.add(thread)
             if (connection := self._of_thread.get(thread)) is not None and not connection.closed:
                 with closing(socket.socket(fileno=os.dup(connection.fileno()))) as its_socket:
                     its_socket.shutdown(socket.SHUT_RDWR)

@@ -21,6 +21,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, Program
 from sqlalchemy.sql import Executable
 
 from showandtell.errors import BadInput, StorageFailed, StorageFull
+from showandtell.storage.blobs.threads import DaemonThreads
 from showandtell.storage.database.calls import Calls, NoAnswer, Timeouts
 from showandtell.storage.database.connect import (
     BUSY_SECONDS,
@@ -68,8 +69,10 @@ class Job:
     """A transaction to run, and its result."""
 
     transaction: Callable[[Connection], Any]
+    is_slow: bool = False
     value: Any = None
     error: BaseException | None = None
+    has_begun: bool = False
     is_done: bool = False
     #: Nobody waits for it any more, so it doesn't begin.
     is_withdrawn: bool = False
@@ -114,7 +117,7 @@ class Database:
         if self.is_sqlite:
             self._writing, self._reading = (Calls(self.name, 1, self._timeouts) for _ in range(2))
         else:
-            self._writing = Calls(self.name, MAX_CONNECTIONS, self._timeouts, self._probe, self._in_use.cut)
+            self._writing = Calls(self.name, MAX_CONNECTIONS, self._timeouts, self._probe, self._in_use)
             self._reading = self._writing
 
     def _connect(self) -> Engine:
@@ -162,6 +165,12 @@ class Database:
         for calls in {self._reading, self._writing}:
             await calls.close()
         self._make_threads()
+        last = DaemonThreads(1, "database-close")  # a disk that hangs
+        closing = asyncio.wrap_future(last.submit(self._disconnect))
+        last.close()
+        await asyncio.wait({closing}, timeout=self._timeouts.probe)
+
+    def _disconnect(self) -> None:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
@@ -205,14 +214,17 @@ class Database:
         `within` seconds (default: 8): a transaction that has begun by then may still be stored.
         """
         self._check_open()
-        with self.translated_errors():
+        with self.translated_errors(writes=True):
             if not self.is_sqlite:
                 return await shielded(self._writing.run(self._write, transaction, within, within=within, writes=True))
-            self._jobs.append(job := Job(transaction))
+            job = Job(transaction, is_slow=within is not None)
+            if not job.is_slow:
+                self._jobs.append(job)
             try:
                 return await shielded(self._writing.run(self._write_together, job, within=within, writes=True))
-            except NoAnswer:
+            except NoAnswer as error:
                 job.is_withdrawn = True
+                error.may_be_stored = job.has_begun
                 raise
 
     def _write(self, transaction: Callable[[Connection], Any], within: float | None) -> Any:
@@ -222,9 +234,9 @@ class Database:
             return transaction(connection)
 
     def _write_together(self, job: Job) -> Any:
-        """Run all queued jobs in one transaction, since each commit waits for the disk."""
+        """Run all queued jobs in one transaction, since each commit waits for the disk. One that is slow runs alone."""
         if not job.is_done:
-            jobs = [self._jobs.popleft() for _ in range(len(self._jobs))]
+            jobs = [job] if job.is_slow else [self._jobs.popleft() for _ in range(len(self._jobs))]
             try:
                 self._run_all(jobs)
             except Exception as error:  # noqa: BLE001 - nothing was stored, so it is raised for every job
@@ -243,17 +255,20 @@ class Database:
             )
         with self.engine.begin() as connection:
             for job in jobs:
+                job.has_begun = True  # before the check: `write` sets and reads them the other way round
                 if job.is_withdrawn:
                     continue
                 job.run(connection, alone=len(jobs) == 1)
 
     @contextmanager
-    def translated_errors(self) -> Generator[None]:
+    def translated_errors(self, *, writes: bool = False) -> Generator[None]:
         """Turn database errors into `StorageFailed`, without passwords or SQL statements."""
         try:
             yield
         except (DBAPIError, sqlite3.Error) as error:
-            raise self._failed(error) from (error.orig if isinstance(error, DBAPIError) else error)
+            failed = self._failed(error)
+            failed.may_be_stored = writes and isinstance(error, DBAPIError) and error.connection_invalidated
+            raise failed from (error.orig if isinstance(error, DBAPIError) else error)
 
     def _failed(self, error: Exception) -> StorageFailed:
         cause = error.orig if isinstance(error, DBAPIError) else error
