@@ -17,7 +17,8 @@ from showandtell.errors import Busy
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.conversation_json import read_conversation
-from showandtell.server.export import export
+from showandtell.server.downloads import LimitedDownload
+from showandtell.server.export import Export
 from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.schemas import BINARY, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
@@ -196,7 +197,8 @@ async def lead_conversation(
 async def export_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
     """Export a conversation with all branches and files, for `showandtell import`."""
     overview = await library.overview(server.store.database, check_conversation_id(id), user.name)
-    return await export(await server.store.open(id, user.name, "reader"), overview.title)
+    conversation = await server.store.open(id, user.name, "reader")
+    return LimitedDownload(Export(conversation, overview.title), server.downloads, user.name)
 
 
 def check_conversation_id(id: str) -> str:  # noqa: A002 - it is one
