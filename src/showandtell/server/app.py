@@ -28,6 +28,7 @@ from showandtell.server.auth.people import People
 from showandtell.server.auth.renewals import follow_renewals
 from showandtell.server.auth.sessions import Sessions
 from showandtell.server.config import Config
+from showandtell.server.deleting import UploadDeletions
 from showandtell.server.files import attachments, contents
 from showandtell.server.middleware.install import install_middleware
 from showandtell.server.middleware.origin_guard import hosts_of
@@ -140,28 +141,31 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
             confirmations = Confirmations(store.database, accounts, key, config.clock) if accounts else None
             sessions = Sessions(store.database, config.clock, confirmations)
             keys.use_generation(await read_generation(store.database))
+            deletions = UploadDeletions()
             tasks = {
-                asyncio.create_task(collect_forever(store, sessions)),
+                asyncio.create_task(collect_forever(store, sessions, deletions)),
                 asyncio.create_task(keep_reserve(store)),
                 asyncio.create_task(follow_renewals(store.database, keys, sessions)),
             }
             try:
-                yield Server(config, store, keys, sessions, agents, runs, ModelCatalog(), Readiness(store), accounts)
+                parts = config, store, keys, sessions, agents, runs, ModelCatalog(), Readiness(store), accounts
+                yield Server(*parts, deletions=deletions)
             finally:
                 for task in tasks:
                     task.cancel()
                 await asyncio.wait(tasks)
+                await deletions.close()
                 if confirmations is not None:
                     await confirmations.close()
 
 
-async def collect_forever(store: Store, sessions: Sessions) -> None:
+async def collect_forever(store: Store, sessions: Sessions, deletions: UploadDeletions) -> None:
     """Collect garbage periodically: uploads that were never sent, conversions of deleted files, old sessions."""
     while True:
         await asyncio.sleep(COLLECT_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the workers
         try:
             await sessions.collect()
-            await store.collect()
+            await deletions.delete((await store.collect()).uploads)
         except ShowAndTellError as error:
             log.warning("garbage collection failed: %s", error)
 

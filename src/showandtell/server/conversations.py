@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
@@ -10,7 +9,6 @@ from msgspec import Meta, Struct
 from pydantic import ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
-from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.core.messages.message import Message
 from showandtell.core.ui_stream.ui_stream import question_id
 from showandtell.errors import Busy
@@ -26,7 +24,6 @@ from showandtell.storage.conversations import library, runs
 from showandtell.storage.conversations.access import check_id, resolve
 from showandtell.storage.database.lease import BUSY
 
-log = logging.getLogger(__name__)
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 
 LISTED_CONVERSATION: dict[str, Any] = {
@@ -155,14 +152,12 @@ async def rename_conversation(
 @router.delete("/{id}", operation_id="delete_conversation", status_code=204, responses=errors(404))
 async def delete_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
     """Stop its run, and delete a conversation with its files, including uploads to providers."""
-    conversation = await server.store.open(check_conversation_id(id), user.name, "owner")
+    await resolve(server.store.database, check_conversation_id(id), user.name, "owner")
     await server.store.make_room()
     if row := await runs.find_running(server.store.database, id):
         await server.runs.stop(row)
-    problems = await delete_uploads(conversation, None)
-    await server.store.delete(id, user.name)
-    for reason in problems:
-        log.warning("can't delete an upload of a deleted conversation at its provider: %s", reason)
+    deleted = await server.store.delete(id, user.name)
+    await server.deletions.delete(deleted.uploads)
     return Response(status_code=204)
 
 
