@@ -7,14 +7,14 @@ import logging
 import random
 from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.metadata import version
 
 from fastapi import FastAPI
 
 from showandtell.config.user_settings import data_folder
-from showandtell.errors import MissingKey, ShowAndTellError
+from showandtell.errors import MissingKey, ShowAndTellError, StorageFailed
 from showandtell.media import gate
 from showandtell.network.transport import Transport
 from showandtell.server import account, chat, conversations, examples, health, models, preferences, shares
@@ -174,4 +174,5 @@ async def keep_reserve(store: Store) -> None:
     """Reserve space for deletions before the disk is full, and again after it was used."""
     while True:
         await asyncio.sleep(RESERVE_SECONDS)
-        await asyncio.to_thread(store.reserve.restore)
+        with suppress(StorageFailed):
+            await store.restore_reserve()
