@@ -79,9 +79,10 @@ async def delete_one(url, headers):
 
 async def test_a_frozen_disk_with_the_database_holds_no_request(tmp_path):
     with mounted_disk(tmp_path) as disk:
-        data = disk / "data"
+        data = tmp_path / "data"  # its log is written there, from the event loop
         data.mkdir()
-        async with running_for_users(data) as (program, headers):
+        places = "--database", f"sqlite:///{disk}/showandtell.db", "--blobs", str(disk / "blobs")
+        async with running_for_users(data, *places) as (program, headers):
             users = [headers(f"user {number}") for number in range(6)]
             async with Workload(program.url, users) as work:
                 await work.until(3)
