@@ -3,8 +3,10 @@
 import asyncio
 import os
 import subprocess
+import time
 from contextlib import contextmanager
 
+import aiohttp
 import pytest
 from frozen import DEADLINE, SECONDS, Footprint, Workload, report, running_for_users
 
@@ -63,3 +65,36 @@ async def test_a_frozen_disk_delays_nobody_else(tmp_path):
     assert not work.failed(frozen, {"health", "list", "chat"})
     assert {one.status for one in work.failed(frozen)} == {503}
     assert len(work.failed(frozen, {"upload"})) > len(users)
+
+
+async def delete_one(url, headers):
+    """The status of a request that deletes one of a user's conversations, and the seconds that it took."""
+    async with aiohttp.ClientSession(url, headers=headers) as session:
+        async with session.get("/api/conversations") as answer:
+            path = f"/api/conversations/{(await answer.json())['conversations'][0]['id']}"
+        started = time.monotonic()
+        async with session.delete(path) as answer:
+            return answer.status, time.monotonic() - started
+
+
+async def test_a_frozen_disk_with_the_database_holds_no_request(tmp_path):
+    with mounted_disk(tmp_path) as disk:
+        data = tmp_path / "data"  # its log is written there, from the event loop
+        data.mkdir()
+        places = "--database", f"sqlite:///{disk}/showandtell.db", "--blobs", str(disk / "blobs")
+        async with running_for_users(data, *places) as (program, headers):
+            users = [headers(f"user {number}") for number in range(6)]
+            async with Workload(program.url, users) as work:
+                await work.until(3)
+                before = Footprint.of(program.process.pid)
+                with frozen_disk(disk), work.during() as frozen:
+                    deletions = await asyncio.gather(*(delete_one(program.url, user) for user in users))
+                    await asyncio.sleep(SECONDS)
+                    during = Footprint.of(program.process.pid)
+                await work.until(3)
+                report(work.summary(frozen), before, during, await before.returns(program.process.pid), deletions)
+            assert (await delete_one(program.url, users[0]))[0] == 204
+    assert not work.late(frozen, DEADLINE)
+    assert not work.failed(frozen, {"health"})
+    assert {status for status, _ in deletions} == {503}
+    assert max(seconds for _, seconds in deletions) < DEADLINE

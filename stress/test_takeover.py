@@ -23,7 +23,7 @@ from support.serving import chat_body
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(900)]
 KILLS = 10
-#: The writes of a first message before which the server is killed: its run, its question, its log, its answer.
+#: The writes of a first message before which the server is killed: run, lease, question, answer, end of the lease, log.
 WRITES = range(1, 7)
 
 #: Kills the worker before the write of the database with this number, counted from the moment that the file is there.
@@ -34,14 +34,14 @@ from showandtell.storage.database.database import Database
 
 write, TOOLS = Database.write, []
 
-async def kill_at(database, work):
+async def kill_at(database, work, **options):
     at = Path("kill.at")
     if at.exists():
         left = int(at.read_text()) - 1
         at.write_text(str(left))
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
-    return await write(database, work)
+    return await write(database, work, **options)
 
 Database.write = kill_at
 """

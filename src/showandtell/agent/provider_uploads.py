@@ -34,6 +34,9 @@ MISSING_TEXT = re.compile(
     r"|download|fetch",
     re.IGNORECASE,
 )
+#: A target that holds no uploads, so that every provider is reached by the environment's settings.
+NOWHERE = resolve("inspector")
+NO_RETRY = RetryPolicy(tries=0)
 ABOUT_FILES = re.compile(r"\bfiles?\b|file_|upload|\burl\b|document|image", re.IGNORECASE)
 
 
@@ -149,16 +152,24 @@ async def drop_uploads(
         is_chosen = numbers is None or request.sha256 in chosen
         if request.conversion != UPLOAD or upload.file_id is None or not is_chosen:
             continue
-        try:
-            holder, exchange = connect_to_scope(request.scope or "", target, connect_own)
-            failed = await delete(FilesAccess(exchange, retry), holder, upload.file_id)
-        except ShowAndTellError as error:
-            failed = Failed(f"{upload.file_id} is still there: {error}")
-        if failed is None:
+        reason = await drop_upload(request.scope or "", upload.file_id, target, connect_own, retry)
+        if reason is None:
             await conversation.forget([request])
         else:
-            remaining.append(failed.reason)
+            remaining.append(reason)
     return tuple(remaining)
+
+
+async def drop_upload(
+    upload_scope: str, file_id: str, target: Target, connect_own: Callable[[], Exchange], retry: RetryPolicy
+) -> str | None:
+    """Delete an upload from its provider, like `drop_uploads`. Returns the reason if it remains."""
+    try:
+        holder, exchange = connect_to_scope(upload_scope, target, connect_own)
+        failed = await delete(FilesAccess(exchange, retry), holder, file_id)
+    except ShowAndTellError as error:
+        return f"{file_id} is still there: {error}"
+    return None if failed is None else failed.reason
 
 
 async def delete_uploads(conversation: Conversation, numbers: Collection[int] | None = None) -> tuple[str, ...]:
@@ -166,8 +177,15 @@ async def delete_uploads(conversation: Conversation, numbers: Collection[int] | 
 
     Returns one text for each upload that remains, with the reason. Does not retry.
     """
-    target = resolve("inspector")  # it holds no uploads, so every provider is reached by the environment's settings
-    return await drop_uploads(conversation, target, lambda: connect(target), RetryPolicy(tries=0), numbers=numbers)
+    return await drop_uploads(conversation, NOWHERE, lambda: connect(NOWHERE), NO_RETRY, numbers=numbers)
+
+
+async def delete_upload(upload_scope: str, file_id: str) -> str | None:
+    """Delete an upload that no conversation has any more, with the environment's keys.
+
+    Returns the reason if it remains. Does not retry.
+    """
+    return await drop_upload(upload_scope, file_id, NOWHERE, lambda: connect(NOWHERE), NO_RETRY)
 
 
 def connect_to_scope(upload_scope: str, target: Target, connect_own: Callable[[], Exchange]) -> tuple[Target, Exchange]:

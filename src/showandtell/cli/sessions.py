@@ -80,7 +80,8 @@ async def opened(place: StorageLocation) -> AsyncGenerator[Sessions]:
         yield Sessions(place)
         return
     async with place.store() as store:
-        await asyncio.to_thread(store.reserve.restore)
+        with suppress(StorageFailed):
+            await store.restore_reserve()
         yield Sessions(place, store)
 
 

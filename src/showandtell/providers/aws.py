@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import hmac
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache, reduce
@@ -20,6 +20,7 @@ from urllib.parse import quote, urlsplit
 from showandtell.core.wire.http import HttpRequest
 from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
 from showandtell.providers.auth import check_key, find_variable
+from showandtell.providers.credentials import get_credentials
 
 #: Service name in signatures (botocore 1.44: signingName of bedrock-runtime).
 SERVICE = "bedrock"
@@ -71,12 +72,17 @@ def check_region(region: str) -> str:
     return region
 
 
-def authorize_with(load: Callable[[], Credentials], region: str) -> Callable[[HttpRequest], Awaitable[dict[str, str]]]:
-    """A function that signs requests. `load` returns the credentials and may block."""
+def authorize_with(
+    load: Callable[[], Credentials], region: str, key: Hashable = None
+) -> Callable[[HttpRequest], Awaitable[dict[str, str]]]:
+    """A function that signs requests. `load` returns the credentials and may block.
+
+    Requests with the same `key`, by default `load`, share a renewal.
+    """
     check_region(region)
 
     async def authorize(request: HttpRequest) -> dict[str, str]:
-        credentials = await asyncio.to_thread(load)
+        credentials: Credentials = await get_credentials(load, load if key is None else key)
         digest = await hash_body(request)
         kind = request.headers.get("content-type", "application/json")
         return sign(request.url, kind, digest, credentials=credentials, region=region, now=datetime.now(UTC))
@@ -177,8 +183,12 @@ def freeze(credentials: Any) -> Credentials:
 
 def session_of(environ: Mapping[str, str], profile: str | None = None) -> Any:
     """A cached botocore session. It reads the process's environment. Raises `ImportError` without botocore."""
-    variables = tuple(sorted((name, value) for name, value in environ.items() if name.startswith("AWS_")))
-    return _session(variables, profile)
+    return _session(variables_in(environ), profile)
+
+
+def variables_in(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """AWS's variables, which identify the credentials of an environment."""
+    return tuple(sorted((name, value) for name, value in environ.items() if name.startswith("AWS_")))
 
 
 @lru_cache(maxsize=4)

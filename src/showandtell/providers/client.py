@@ -5,12 +5,10 @@ Some of the attributes are private. Supported are the SDK versions in the projec
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from inspect import isawaitable
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -21,6 +19,7 @@ from showandtell.errors import BadInput, MissingKey
 from showandtell.network.transport import Transport
 from showandtell.providers import aws, google
 from showandtell.providers.auth import KeyHeader, check_base, check_headers, check_key, key_header
+from showandtell.providers.credentials import get_credentials
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.rows import ROWS, TRANSPORT
 
@@ -184,9 +183,9 @@ def read_genai(client: Any) -> Settings:
 
 def google_authorize(credentials: Any) -> Authorize:
     """Authorize with a client's credentials, else with the default credentials."""
-    return google.authorize_with(
-        partial(google.default_credentials, os.environ) if credentials is None else lambda: credentials
-    )
+    if credentials is None:
+        return google.authorize_with(partial(google.default_credentials, os.environ), google.default_key(os.environ))
+    return google.authorize_with(lambda: credentials)
 
 
 def read_groq(client: Any) -> Settings:
@@ -233,8 +232,7 @@ def key_from_function(provider: Callable[[], Any], header: KeyHeader) -> Authori
     """Make the header with a key that a function returns for each request. It may be async, or block."""
 
     async def authorize(_: HttpRequest) -> dict[str, str]:
-        result = await asyncio.to_thread(provider)
-        key: object = await result if isawaitable(result) else result
+        key = await get_credentials(provider, authorize)
         return key_header(check_key("the client's key", str(key)), header)
 
     return authorize

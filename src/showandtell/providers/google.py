@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from functools import lru_cache
 from importlib import import_module
-from threading import Lock
 from typing import Any
 
 from showandtell.core.wire.http import HttpRequest
 from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
 from showandtell.providers.auth import find_variable
+from showandtell.providers.credentials import get_credentials
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 #: Multi-region locations have another form of host (google-genai 3.4, anthropic 2.12).
 MULTI_REGIONS = ("us", "eu")
 PROJECT_VARIABLES = ("GOOGLE_CLOUD_PROJECT",)
 LOCATION_VARIABLES = ("GOOGLE_CLOUD_LOCATION",)
+FILE_VARIABLE = "GOOGLE_APPLICATION_CREDENTIALS"
 NAME = re.compile(r"[a-z0-9][a-z0-9.:-]*")
-#: Only one thread renews credentials; the waiting ones then use the result.
-RENEWAL_LOCK = Lock()
+#: Seconds without a byte after which a token endpoint is left (google-auth 2.62: 120).
+REQUEST_SECONDS = 8.0
 
 
 def account_of(
@@ -55,18 +55,21 @@ def base_of(account: str) -> str:
     return f"https://{location}-aiplatform.googleapis.com"
 
 
-def authorize_with(load: Callable[[], Any]) -> Callable[[HttpRequest], Awaitable[dict[str, str]]]:
-    """A function that makes headers with a token. `load` returns google-auth's credentials and may block."""
+def authorize_with(load: Callable[[], Any], key: Hashable = None) -> Callable[[HttpRequest], Awaitable[dict[str, str]]]:
+    """A function that makes headers with a token. `load` and `key` are those of `token_headers`."""
 
     async def authorize(_: HttpRequest) -> dict[str, str]:
-        return await token_headers(load)
+        return await token_headers(load, key)
 
     return authorize
 
 
-async def token_headers(load: Callable[[], Any]) -> dict[str, str]:
-    """The headers with a token of the credentials that `load` returns. Raises `ProviderUnavailable`."""
-    credentials = await asyncio.to_thread(lambda: renew(load()))
+async def token_headers(load: Callable[[], Any], key: Hashable = None) -> dict[str, str]:
+    """The headers with a token of the credentials that `load` returns. Raises `ProviderUnavailable`.
+
+    `load` may block. Requests with the same `key`, by default `load`, share a renewal.
+    """
+    credentials = await get_credentials(lambda: renew(load()), load if key is None else key)
     headers = {"authorization": f"Bearer {credentials.token}"}
     quota_project: str | None = getattr(credentials, "quota_project_id", None)
     return {**headers, "x-goog-user-project": quota_project} if quota_project else headers
@@ -74,14 +77,24 @@ async def token_headers(load: Callable[[], Any]) -> dict[str, str]:
 
 def renew(credentials: Any) -> Any:
     """Renew the token of credentials if it has expired. Blocks. Raises `ProviderUnavailable`."""
-    with RENEWAL_LOCK:
-        if not credentials.valid:
-            errors = import_module("google.auth.exceptions")
-            try:
-                credentials.refresh(import_module("google.auth.transport.requests").Request())
-            except (errors.GoogleAuthError, OSError) as error:
-                raise ProviderUnavailable(f"Google's credentials can't be renewed: {error_text(error)}") from None
+    if not credentials.valid:
+        errors = import_module("google.auth.exceptions")
+        try:
+            credentials.refresh(request_type()())
+        except (errors.GoogleAuthError, OSError) as error:
+            raise ProviderUnavailable(f"Google's credentials can't be renewed: {error_text(error)}") from None
     return credentials
+
+
+@lru_cache(maxsize=1)
+def request_type() -> type[Any]:
+    """google-auth's `Request` with a shorter timeout."""
+    base = import_module("google.auth.transport.requests").Request
+
+    def call(self: Any, *values: Any, timeout: float = REQUEST_SECONDS, **options: Any) -> Any:
+        return base.__call__(self, *values, timeout=timeout, **options)
+
+    return type("Request", (base,), {"__call__": call})
 
 
 def default_credentials(environ: Mapping[str, str]) -> Any:
@@ -90,7 +103,12 @@ def default_credentials(environ: Mapping[str, str]) -> Any:
     google-auth itself reads the process's environment. Raises `MissingKey` if there are none, and `BadInput` if
     google-auth isn't installed.
     """
-    return _default_credentials(environ.get("GOOGLE_APPLICATION_CREDENTIALS", ""))
+    return _default_credentials(environ.get(FILE_VARIABLE, ""))
+
+
+def default_key(environ: Mapping[str, str]) -> Hashable:
+    """What identifies the default credentials of an environment."""
+    return FILE_VARIABLE, environ.get(FILE_VARIABLE, "")
 
 
 @lru_cache(maxsize=8)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from showandtell.errors import BadFile, BadInput, ProviderUnavailable
-from showandtell.network.fetch import TIMEOUT_SECONDS, FetchedFile, FetchPolicy, fetch
+from showandtell.network.fetch import FetchedFile, FetchPolicy, fetch
 from showandtell.providers import google
 
 if TYPE_CHECKING:
@@ -48,10 +47,7 @@ async def fetch_object(
         raise BadFile(uri[:80], "names no object", "write it as gs://bucket/object")
     url = OBJECT.format(bucket=quote(bucket, safe=""), name=quote(name, safe=""))
     try:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            headers = await google.token_headers(load)
-    except TimeoutError:
-        raise BadFile(place, "can't be read: Google's credentials took too long", "try again") from None
+        headers = await google.token_headers(load)
     except (BadInput, ProviderUnavailable) as error:
         raise BadFile(place, f"can't be read: {error}", GRANT) from None
     try:

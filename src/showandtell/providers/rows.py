@@ -117,7 +117,9 @@ BEDROCK = HostRow(
     (("AWS_BEARER_TOKEN_BEDROCK", "bearer"),),
     account=aws.region_of,
     # Not a partial, which would show the complete environment when printed.
-    authorize=lambda region, environ: aws.authorize_with(lambda: aws.find_credentials(environ), region),
+    authorize=lambda region, environ: aws.authorize_with(
+        lambda: aws.find_credentials(environ), region, aws.variables_in(environ)
+    ),
     explain=aws.explain_skew,
     openai_client=False,
     example="https://bedrock-runtime.us-east-1.amazonaws.com",
@@ -127,7 +129,9 @@ VERTEX = HostRow(
     ("GOOGLE_VERTEX_BASE_URL",),  # google-genai 3.4
     account=google.account_of,
     account_in_url=True,
-    authorize=lambda _, environ: google.authorize_with(lambda: google.default_credentials(environ)),
+    authorize=lambda _, environ: google.authorize_with(
+        lambda: google.default_credentials(environ), google.default_key(environ)
+    ),
     example="https://aiplatform.googleapis.com",
     openai_client=False,
 )

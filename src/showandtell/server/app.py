@@ -7,14 +7,14 @@ import logging
 import random
 from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.metadata import version
 
 from fastapi import FastAPI
 
 from showandtell.config.user_settings import data_folder
-from showandtell.errors import MissingKey, ShowAndTellError
+from showandtell.errors import MissingKey, ShowAndTellError, StorageFailed
 from showandtell.media import gate
 from showandtell.network.transport import Transport
 from showandtell.server import account, chat, conversations, examples, health, models, preferences, shares
@@ -28,6 +28,7 @@ from showandtell.server.auth.people import People
 from showandtell.server.auth.renewals import follow_renewals
 from showandtell.server.auth.sessions import Sessions
 from showandtell.server.config import Config
+from showandtell.server.deleting import UploadDeletions
 from showandtell.server.files import attachments, contents
 from showandtell.server.middleware.install import install_middleware
 from showandtell.server.middleware.origin_guard import hosts_of
@@ -140,28 +141,31 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
             confirmations = Confirmations(store.database, accounts, key, config.clock) if accounts else None
             sessions = Sessions(store.database, config.clock, confirmations)
             keys.use_generation(await read_generation(store.database))
+            deletions = UploadDeletions()
             tasks = {
-                asyncio.create_task(collect_forever(store, sessions)),
+                asyncio.create_task(collect_forever(store, sessions, deletions)),
                 asyncio.create_task(keep_reserve(store)),
                 asyncio.create_task(follow_renewals(store.database, keys, sessions)),
             }
             try:
-                yield Server(config, store, keys, sessions, agents, runs, ModelCatalog(), Readiness(store), accounts)
+                parts = config, store, keys, sessions, agents, runs, ModelCatalog(), Readiness(store), accounts
+                yield Server(*parts, deletions=deletions)
             finally:
                 for task in tasks:
                     task.cancel()
                 await asyncio.wait(tasks)
+                await deletions.close()
                 if confirmations is not None:
                     await confirmations.close()
 
 
-async def collect_forever(store: Store, sessions: Sessions) -> None:
+async def collect_forever(store: Store, sessions: Sessions, deletions: UploadDeletions) -> None:
     """Collect garbage periodically: uploads that were never sent, conversions of deleted files, old sessions."""
     while True:
         await asyncio.sleep(COLLECT_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the workers
         try:
             await sessions.collect()
-            await store.collect()
+            await deletions.delete((await store.collect()).uploads)
         except ShowAndTellError as error:
             log.warning("garbage collection failed: %s", error)
 
@@ -170,4 +174,5 @@ async def keep_reserve(store: Store) -> None:
     """Reserve space for deletions before the disk is full, and again after it was used."""
     while True:
         await asyncio.sleep(RESERVE_SECONDS)
-        await asyncio.to_thread(store.reserve.restore)
+        with suppress(StorageFailed):
+            await store.restore_reserve()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
@@ -10,14 +9,14 @@ from msgspec import Meta, Struct
 from pydantic import ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
-from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.core.messages.message import Message
 from showandtell.core.ui_stream.ui_stream import question_id
 from showandtell.errors import Busy
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.conversation_json import read_conversation
-from showandtell.server.export import export
+from showandtell.server.downloads import LimitedDownload
+from showandtell.server.export import Export
 from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.schemas import BINARY, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
@@ -25,7 +24,6 @@ from showandtell.storage.conversations import library, runs
 from showandtell.storage.conversations.access import check_id, resolve
 from showandtell.storage.database.lease import BUSY
 
-log = logging.getLogger(__name__)
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 
 LISTED_CONVERSATION: dict[str, Any] = {
@@ -154,14 +152,12 @@ async def rename_conversation(
 @router.delete("/{id}", operation_id="delete_conversation", status_code=204, responses=errors(404))
 async def delete_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
     """Stop its run, and delete a conversation with its files, including uploads to providers."""
-    conversation = await server.store.open(check_conversation_id(id), user.name, "owner")
+    await resolve(server.store.database, check_conversation_id(id), user.name, "owner")
     await server.store.make_room()
     if row := await runs.find_running(server.store.database, id):
         await server.runs.stop(row)
-    problems = await delete_uploads(conversation, None)
-    await server.store.delete(id, user.name)
-    for reason in problems:
-        log.warning("can't delete an upload of a deleted conversation at its provider: %s", reason)
+    deleted = await server.store.delete(id, user.name)
+    await server.deletions.delete(deleted.uploads)
     return Response(status_code=204)
 
 
@@ -196,7 +192,8 @@ async def lead_conversation(
 async def export_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
     """Export a conversation with all branches and files, for `showandtell import`."""
     overview = await library.overview(server.store.database, check_conversation_id(id), user.name)
-    return await export(await server.store.open(id, user.name, "reader"), overview.title)
+    conversation = await server.store.open(id, user.name, "reader")
+    return LimitedDownload(Export(conversation, overview.title), server.downloads, user.name)
 
 
 def check_conversation_id(id: str) -> str:  # noqa: A002 - it is one

@@ -9,7 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from showandtell.errors import BadInput
 from showandtell.server.files.serving_files import disposition
@@ -22,15 +23,24 @@ CHUNK = 256 * 1024
 TEMPORARY_FOLDER = Path("the folder for temporary files")
 
 
-async def export(conversation: MemoryConversation, title: str) -> StreamingResponse:
-    """Respond with the conversation as a zip file that is named like its title."""
-    archive, size = await pack(conversation)
-    headers = {
-        "content-length": str(size),
-        "content-disposition": disposition(f"{title or conversation.id}.zip", inline=False),
-        "cache-control": "no-store",
-    }
-    return StreamingResponse(read_chunks(archive), headers=headers, media_type="application/zip")
+class Export(Response):
+    """Sends a conversation as a zip file that is named like its title. The file is made when it is called."""
+
+    def __init__(self, conversation: MemoryConversation, title: str) -> None:
+        super().__init__()
+        self._conversation, self._title = conversation, title
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Make the file and send it. Raises `StorageFull` or `StorageFailed` before anything is sent."""
+        archive, size = await pack(self._conversation)
+        headers = {
+            "content-length": str(size),
+            "content-disposition": disposition(f"{self._title or self._conversation.id}.zip", inline=False),
+            "cache-control": "no-store",
+        }
+        with archive:
+            response = StreamingResponse(read_chunks(archive), headers=headers, media_type="application/zip")
+            await response(scope, receive, send)
 
 
 async def pack(conversation: MemoryConversation) -> tuple[BinaryIO, int]:
@@ -60,6 +70,5 @@ def storage_errors() -> Generator[None]:
 
 async def read_chunks(archive: BinaryIO) -> AsyncIterator[bytes]:
     """Yield the content of a file, read in a thread."""
-    with archive:
-        while chunk := await asyncio.to_thread(archive.read, CHUNK):
-            yield chunk
+    while chunk := await asyncio.to_thread(archive.read, CHUNK):
+        yield chunk

@@ -13,6 +13,7 @@ from showandtell.server.auth.authenticate import Accounts
 from showandtell.server.auth.keys import Keys
 from showandtell.server.auth.sessions import Sessions
 from showandtell.server.config import Config
+from showandtell.server.deleting import UploadDeletions
 from showandtell.server.downloads import Downloads
 from showandtell.server.model_catalog import ModelCatalog
 from showandtell.server.readiness import Readiness
@@ -35,6 +36,7 @@ class Server:
     readiness: Readiness
     accounts: Accounts | None = None
     downloads: Downloads = field(default_factory=Downloads)
+    deletions: UploadDeletions = field(default_factory=UploadDeletions)
 
     @property
     def clock(self) -> Callable[[], float]:

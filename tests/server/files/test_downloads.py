@@ -2,6 +2,8 @@
 
 import asyncio
 import io
+import os
+import tempfile
 from contextlib import AsyncExitStack
 
 import pytest
@@ -52,6 +54,21 @@ async def test_thumbnails_and_requests_without_a_body_need_no_slot(tmp_path):
             tag = response.headers["etag"]
         async with site.session.get(large["url"], headers={"if-none-match": tag}) as response:
             assert response.status == 304
+
+
+async def test_an_export_is_a_download_that_is_packed_when_its_turn_has_come(tmp_path, monkeypatch):
+    (tmp_path / "exports").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "exports"))
+    async with serving(tmp_path) as site, AsyncExitStack() as stack:
+        site.server.downloads.seconds = 0
+        file = await put(site, os.urandom(len(LARGE)), "a.bin")
+        await site.post("look", files=[file["id"]])
+        _, found = await site.get("/api/conversations")
+        path = f"/api/conversations/{found['conversations'][0]['id']}/export"
+        await open_downloads(stack, site, path)
+        (tmp_path / "exports").rmdir()  # nothing is left there, and nothing more can be made
+        async with site.session.get(path) as response:
+            assert response.status == 429
 
 
 async def test_slots_are_those_of_one_user_and_wait_for_each_other():

@@ -10,7 +10,6 @@ from pydantic import ConfigDict
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.errors import ShowAndTellError
 from showandtell.server.auth.authenticate import CurrentUser, User, current_user
 from showandtell.server.files.receiving import MAX_FILES, Body, check_length, receive_file, receive_form, refuse_body
@@ -176,6 +175,6 @@ async def delete_attachment(id: str, server: CurrentServer, user: CurrentUser) -
         await uploads.delete(id)
         return Response(status_code=204)
     conversation = await server.store.open(file.conversation_id, user.name, "owner")
-    await delete_uploads(conversation, [file.attachment.number])
-    await server.store.delete_file(conversation, file.attachment.number)
+    deleted = await server.store.delete_file(conversation, file.attachment.number)
+    await server.deletions.delete(deleted.uploads)
     return Response(status_code=204)

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from showandtell.core.media_types.claims import suffix_of
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.conversion import Conversion, serialize_conversion
+from showandtell.core.messages.conversion import MAX_CHARACTERS, Conversion, serialize_conversion
 from showandtell.core.messages.derivations import Failed
 from showandtell.errors import BadFile, DecoderBusy, FileChanged, NotFound, TooBusy
 from showandtell.media import gate
@@ -196,8 +196,7 @@ async def send_text(file: File) -> Response:
     if file.facts.kind == "image":
         raise NotFound(f"{file.name} has no text: it is an image")
     if file.facts.kind == "text" and file.facts.media_type != "text/html":
-        extract = await run_long_job(extract_text, file)
-        text, cut = extract.text, extract.cut
+        text, cut = await run_long_job(read_text, file)
     else:
         result = await convert(file.store, file.owner, file.facts, TEXT_CONVERSIONS.get(file.facts.kind, "text"))
         if isinstance(result, Failed):
@@ -222,10 +221,12 @@ def render_image(file: ContentRequest, recipe: str) -> bytes:
         return gate.make(path, file.facts.media_type, recipe, Path(folder)).files[0].read_bytes()
 
 
-def extract_text(file: ContentRequest) -> gate.ConversionOutput:
-    """Decode a text file."""
-    with file.store.blobs.for_owner(file.owner).local(file.facts) as path:
-        return gate.make(path, file.facts.media_type, "text", path.parent)
+def read_text(file: ContentRequest) -> tuple[str, bool]:
+    """The text of a text file, and whether there is more. Raises `StorageFailed` if the store hangs."""
+    stored = file.store.blobs.for_owner(file.owner).open(file.facts)
+    with io.TextIOWrapper(stored, encoding="utf-8-sig", errors="replace", newline=None) as stream:
+        text = stream.read(MAX_CHARACTERS + 1)
+    return text[:MAX_CHARACTERS], len(text) > MAX_CHARACTERS
 
 
 def stem(name: str) -> str:

@@ -109,7 +109,7 @@ class Runs:
         """End all tasks, but wait for those that hang in the database no longer than `CLOSE_SECONDS`."""
         for task in self._tasks:
             task.cancel()
-        await wait_briefly({*self._tasks, *self._remote.close()}, CLOSE_SECONDS)
+        await wait_briefly({*self._tasks, *self._orphans.close(), *self._remote.close()}, CLOSE_SECONDS)
         await self._notifications.close()
 
     @property
@@ -153,7 +153,7 @@ class Runs:
                     await asyncio.wait_for(self._death.wait(), CHECK_SECONDS)
                 self._death.clear()
                 if not self._is_leaving:
-                    await self._attempt(self.adopt_orphans)
+                    await self._attempt(self._orphans.check)
 
     def leave(self) -> None:
         """Take over no more runs, because this worker is stopping: all may be, and would pass the runs around."""
@@ -366,13 +366,16 @@ class Runs:
     async def adopt_orphans(self) -> None:
         """Take over runs whose worker is dead, silent or has released them, and tell the readers of these runs."""
         await self._orphans.check()
+        await self._orphans.finish()
 
     async def _adopt(self, row: RunRow) -> None:
         live = await take_over(self._store, self.worker, row)
-        if live is not None and live.is_done:
+        if live is None or self._is_leaving:  # a worker that leaves releases it with the others
+            return
+        if live.is_done:
             self._live[row.id] = live
             await self.store_now()
-        elif live is not None:
+        else:
             self._launch(live)
 
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Sequ
 from contextlib import suppress
 
 from showandtell.core.ui_stream.chunks import WorkerData, serialize
-from showandtell.errors import StorageFailed
+from showandtell.errors import ShowAndTellError
 from showandtell.storage.conversations.runs import RELEASED, RunRow, list_running
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.lease import is_dead
@@ -26,6 +26,8 @@ CHECK_SECONDS = 1.0
 LOST_SECONDS, SILENT_SECONDS = 3.0, 10.0
 #: Seconds between two checks after which the measurement starts again.
 MAX_GAP = 4.0
+#: Maximum number of concurrent takeovers.
+MAX_TAKEOVERS = 8
 #: Seconds until a reader that waits for a worker gets another notice.
 NOTICE_SECONDS = 10.0
 #: Notices to the readers of a run without a worker. They are no part of its stream.
@@ -53,21 +55,42 @@ class Orphans:
         self._since: dict[tuple[str, str, float], float] = {}
         #: The ids of runs whose readers have the notice that the worker is lost.
         self._lost: set[str] = set()
+        #: Takeovers in progress, by run.
+        self._adopting: dict[str, asyncio.Task[None]] = {}
+        self._slots = asyncio.Semaphore(MAX_TAKEOVERS)
         self._checked_at = float("-inf")
         self._checked = asyncio.Event()
 
     async def check(self) -> None:
-        """Look at all runs of other workers, tell readers, and take over those without a worker."""
+        """Look at all runs of other workers, tell readers, and start to take over those without a worker."""
         rows = [row for row in await list_running(self._database) if row.id not in self._live]
         self.observe(rows, asyncio.get_running_loop().time())
         self._notify_readers()
         for row in filter(self.is_orphan, rows):
-            try:
-                await self._adopt(row)
-            except StorageFailed as error:  # tried again later
-                log.warning("can't take over run %s: %s", row.id, error)
+            if row.id not in self._adopting:
+                task = self._adopting[row.id] = asyncio.create_task(self._try_to_adopt(row))
+                task.add_done_callback(lambda _, run_id=row.id: self._adopting.pop(run_id))
         checked, self._checked = self._checked, asyncio.Event()
         checked.set()
+
+    async def _try_to_adopt(self, row: RunRow) -> None:
+        try:
+            async with self._slots:
+                await self._adopt(row)
+        except ShowAndTellError as error:  # tried again at the next check
+            log.warning("can't take over run %s: %s", row.id, error)
+        except Exception:
+            log.exception("can't take over run %s", row.id)
+
+    async def finish(self) -> None:
+        """Wait until what the last check started has ended."""
+        await asyncio.gather(*self._adopting.values())
+
+    def close(self) -> set[asyncio.Task[None]]:
+        """Start no more takeovers. Returns the tasks that end."""
+        for task in self._adopting.values():
+            task.cancel()
+        return {*self._adopting.values()}
 
     def observe(self, rows: Sequence[RunRow], now: float) -> None:
         """Note the runs elsewhere. `now` is in seconds, on a monotonic clock."""

@@ -21,6 +21,7 @@ from showandtell.errors import BadInput, NotFound, StorageFailed
 from showandtell.media.turns import Turns, caller
 from showandtell.storage.blobs.base import BlobStore
 from showandtell.storage.blobs.open import open_store
+from showandtell.storage.blobs.threads import DaemonThreads
 from showandtell.storage.conversations.access import (
     AliasTaken,
     Right,
@@ -44,6 +45,9 @@ from showandtell.storage.files.convert import MAX_CONCURRENT
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES, FileCache
 from showandtell.storage.files.proofs import MAX_CONCURRENT_PROBES, PROBE_SECONDS, start_probe
 
+#: Seconds that the reserve's disk may take, and the threads that wait for it.
+RESERVE_SECONDS = 4.0
+RESERVE_JOBS = DaemonThreads(4, "reserve")
 #: How long unused bytes are kept, in seconds. A message may name bytes this long after they were stored.
 GRACE = 24 * 3600.0
 
@@ -164,7 +168,7 @@ class Store:
         return cls(database or own, blobs or folder.absolute() / "blobs", **settings)
 
     async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self.reserve.shrink)
+        await self._use_reserve(self.reserve.shrink)
         await self.database.open()
         return self
 
@@ -295,13 +299,27 @@ class Store:
 
     async def make_room(self) -> None:
         """Before a deletion: if the database's disk is full, give up the space that is reserved there for it."""
-        await asyncio.to_thread(self.reserve.give_up)
+        await self._use_reserve(self.reserve.give_up)
+
+    async def restore_reserve(self) -> None:
+        """Reserve space for deletions again, if the database's disk has some."""
+        await self._use_reserve(self.reserve.restore)
+
+    async def _use_reserve(self, function: Callable[[], None]) -> None:
+        """Call a function of the reserve in a thread. Raises `StorageFailed` if the disk hangs."""
+        try:
+            async with asyncio.timeout(RESERVE_SECONDS):
+                await asyncio.wrap_future(RESERVE_JOBS.submit(function))
+        except TimeoutError:
+            raise StorageFailed(
+                f"the disk of the database did not answer within {RESERVE_SECONDS:g} s: check the disk"
+            ) from None
 
     async def collect(self, grace: float = GRACE) -> Collected:
         """Delete bytes that are unused and were not touched for `grace` seconds."""
         await self.make_room()
         collected = await collect(self.database, self.blobs, self.terms.clock(), grace)
-        await asyncio.to_thread(self.reserve.restore)
+        await self.restore_reserve()
         return collected
 
     async def fsck(self, owner: str | None = None) -> tuple[Finding, ...]:
