@@ -56,18 +56,27 @@ class Sessions:
         self._database, self._clock, self._confirmer = database, clock, confirmer
         self._cached: LruDict[str, CachedFetch[Session]] = LruDict(MAX_CACHED)
 
-    async def start(self, user: str) -> str:
-        """Start a session of a user, and return its id."""
-        now = self._clock()
-        return await self.add(Session(new_id("session"), user, now, now))
+    async def start(self, user: str, *, code: str | None = None, generation: int | None = None) -> str | None:
+        """Start a session of a user, and return its id; None if the code is not good, or the token was renewed.
 
-    async def use_code(self, code: str) -> bool:
-        """Whether a one-time code is good. It is used up."""
-        return await login_codes.use_code(self._database, code, self._clock())
+        Both are checked in the transaction that stores the session, so that a renewal ends it or comes before it.
+        """
+        now = self._clock()
+        session = Session(new_id("session"), user, now, now)
+
+        def transaction(connection: Connection) -> str | None:
+            if code is not None and not login_codes.use_code(connection, code, now):
+                return None
+            if generation is not None and login_codes.lock_generation(connection) != generation:
+                return None
+            session_rows.insert_session(connection, session)
+            return session.id
+
+        return await self._database.write(transaction)
 
     async def add(self, session: Session) -> str:
         """Store a new session, and return its id."""
-        await session_rows.insert_session(self._database, session)
+        await self._database.write(lambda connection: session_rows.insert_session(connection, session))
         return session.id
 
     def encrypt(self, refresh_token: str, session_id: str) -> str:
