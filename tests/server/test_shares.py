@@ -104,6 +104,25 @@ async def test_a_name_that_nobody_has_is_an_error(tmp_path, nobody):
         assert (await those.site.get(f"/api/conversations/{id_}/shares", those.ann))[1] == {"shares": []}
 
 
+async def test_a_server_without_accounts_shares_with_nobody(tmp_path):
+    async with serving(tmp_path) as site:
+        await site.post("hello")
+        path = f"/api/conversations/{(await conversations_of(site, site.session))[0]['id']}/shares"
+        status, body = await ask(site.session, "PUT", f"{path}/nobody", json={"right": "reader"})
+        assert (status, "this server has one user" in body["error"]["text"]) == (422, True)
+        assert (await site.get(path))[1] == {"shares": []}
+
+
+async def test_a_share_from_when_the_server_had_accounts_is_taken_back_without_them(tmp_path):
+    async with serving(tmp_path) as site:
+        await site.post("hello")
+        (conversation,) = await conversations_of(site, site.session)
+        await site.store.share(conversation["id"], "local", "bob@id", "reader")
+        path = f"/api/conversations/{conversation['id']}/shares"
+        assert (await ask(site.session, "PUT", f"{path}/bob@id", json={"right": None}))[0] == 204
+        assert (await site.get(path))[1] == {"shares": []}
+
+
 async def test_a_name_of_several_people_and_ones_own_are_errors(tmp_path):
     async with people(tmp_path) as those:
         id_ = await those.conversation()
