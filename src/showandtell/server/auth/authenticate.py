@@ -65,6 +65,10 @@ class LoginUnavailable(ShowAndTellError):
     status: Final = 503
 
 
+class IssuerSilent(LoginUnavailable):
+    """The issuer gives no answer at all, to whatever is asked."""
+
+
 class User(Struct, frozen=True):
     """An identified user, and the method of identification. `name` is the owner of what the user creates."""
 
