@@ -168,9 +168,28 @@ async def test_each_message_of_a_shared_conversation_says_who_wrote_it(tmp_path)
         await those.share(id_, "Bob", None)
         await those.share(id_, "Ann (2)", None)
         await those.site.post("still Ann", id_, id="last", session=those.ann)
-        messages = (await those.site.get(f"/api/conversations/{id_}", those.ann))[1]["messages"]
-        authors = [one["metadata"].get("author") for one in messages if one["role"] == "user"]
-        assert authors == [None, "Bob", "Ann", "Ann"]
+        assert await authors_of(those, id_, those.ann) == ["Ann", "Bob", "Ann", "Ann"]
+
+
+async def authors_of(those, id_, session):
+    """The authors that a person sees in a conversation; those in its export are the same."""
+    messages = (await those.site.get(f"/api/conversations/{id_}", session))[1]["messages"]
+    authors = [one["metadata"].get("author") for one in messages if one["role"] == "user"]
+    _, exported = await ask(session, "GET", f"/api/conversations/{id_}/export")
+    with zipfile.ZipFile(io.BytesIO(exported)) as archive:
+        written = msgspec.json.decode(archive.read("conversation.json"))["messages"]
+    assert [one.get("author") for one in written if one["role"] == "user"] == authors
+    return authors
+
+
+async def test_messages_from_before_a_conversation_was_shared_are_its_owners_to_people_alone(tmp_path):
+    async with people(tmp_path) as those:
+        id_ = await those.conversation("alone")
+        assert await authors_of(those, id_, those.ann) == [None]
+        await those.share(id_, "Bob")
+        assert [await authors_of(those, id_, session) for session in (those.ann, those.bob)] == [["Ann"]] * 2
+        stored = await those.site.store.open(id_, those.id("id-of-ann"))
+        assert [message.author for message in stored.messages if message.role == "user"] == [msgspec.UNSET]
 
 
 async def test_commands_work_in_a_shared_conversation(tmp_path):

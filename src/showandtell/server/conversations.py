@@ -21,7 +21,7 @@ from showandtell.server.export import export
 from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.schemas import BINARY, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
-from showandtell.storage.conversations import library, runs
+from showandtell.storage.conversations import library, runs, sharing
 from showandtell.storage.conversations.access import check_id, resolve
 from showandtell.storage.database.lease import BUSY
 
@@ -196,7 +196,9 @@ async def lead_conversation(
 async def export_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
     """Export a conversation with all branches and files, for `showandtell import`."""
     overview = await library.overview(server.store.database, check_conversation_id(id), user.name)
-    return await export(await server.store.open(id, user.name, "reader"), overview.title)
+    conversation = await server.store.open(id, user.name, "reader")
+    author = await sharing.default_author(server.store.database, conversation)
+    return await export(conversation, overview.title, author)
 
 
 def check_conversation_id(id: str) -> str:  # noqa: A002 - it is one

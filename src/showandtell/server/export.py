@@ -22,9 +22,9 @@ CHUNK = 256 * 1024
 TEMPORARY_FOLDER = Path("the folder for temporary files")
 
 
-async def export(conversation: MemoryConversation, title: str) -> StreamingResponse:
-    """Respond with the conversation as a zip file that is named like its title."""
-    archive, size = await pack(conversation)
+async def export(conversation: MemoryConversation, title: str, author: str | None) -> StreamingResponse:
+    """Respond with the conversation as a zip file that is named like its title. `author` is as in `transfer`."""
+    archive, size = await pack(conversation, author)
     headers = {
         "content-length": str(size),
         "content-disposition": disposition(f"{title or conversation.id}.zip", inline=False),
@@ -33,14 +33,14 @@ async def export(conversation: MemoryConversation, title: str) -> StreamingRespo
     return StreamingResponse(read_chunks(archive), headers=headers, media_type="application/zip")
 
 
-async def pack(conversation: MemoryConversation) -> tuple[BinaryIO, int]:
+async def pack(conversation: MemoryConversation, author: str | None) -> tuple[BinaryIO, int]:
     """Return the open archive and its size. Its name is already deleted, so that a crash leaves no file."""
     with storage_errors():
         folder = await asyncio.to_thread(TemporaryDirectory, prefix="showandtell-export-")
     try:
         path = Path(folder.name) / "conversation.zip"
         with storage_errors():
-            await export_conversation(conversation, path)
+            await export_conversation(conversation, path, author=author)
             return await asyncio.to_thread(path.open, "rb"), path.stat().st_size
     finally:
         await asyncio.to_thread(folder.cleanup)
