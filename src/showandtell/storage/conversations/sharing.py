@@ -135,7 +135,7 @@ async def author_of(store: Store, conversation: StoredConversation, user: str) -
 
 
 async def default_author(database: Database, conversation: StoredConversation) -> str | None:
-    """The display name that people see at messages without an author, which are from before the conversation was shared.
+    """The display name that people see at messages without an author: those from before the conversation was shared.
 
     It is the owner's; None in a conversation of one person.
     """
