@@ -17,6 +17,8 @@ FILTER = ROOT / "docs" / "deploy" / "fail2ban" / "filter.conf"
 #: Requests that are refused attempts to sign in, as a path and headers.
 REFUSED = (
     ("/?token=wrong-token", {}),
+    ("/?code=wrong-code", {}),
+    ("/c/x?%63ode=wrong-code", {}),
     ("/api/me", {"authorization": "Bearer wrong-token"}),
     ("/api/me", {"authorization": "Bearer wrong-token", "x-forwarded-for": "203.0.113.9"}),
     ("/api/me", {"authorization": "Bearer wrong-token", "x-forwarded-for": "2001:db8::7"}),
@@ -26,6 +28,7 @@ OTHERS = (
     ("/healthz", {}),
     ("/api/me", {}),
     ("/login-is-not-here", {}),
+    ("/assets/x.js?the-token=x", {}),
     ("/api/me", {"x-request-id": "sign-in.refused"}),
     ('/{"time":"","level":"info","logger":"showandtell","text":"sign-in refused"}', {}),
 )
@@ -39,6 +42,8 @@ async def log_of(folder):
         for path, headers in (*OTHERS, *REFUSED, signed_in):
             async with session.get(server.url + path, headers=headers, allow_redirects=False):
                 pass
+        async with session.post(f"{server.url}/login/backchannel", data={"logout_token": "x"}) as response:
+            assert response.status == 400  # from the issuer, or from nobody
         _, output = await server.end()
     return output.splitlines(), [json.loads(line) for line in output.splitlines()]
 
@@ -53,8 +58,8 @@ def test_each_request_and_refused_sign_in_has_client_and_user(log):
     requests = [item for item in records if item["text"] == "request"]
     refused = [item for item in records if item["text"] == "sign-in refused"]
     assert {"127.0.0.1", "203.0.113.9", "2001:db8::7"} == {item["client"] for item in requests}
-    assert (requests[-1]["user"], requests[-1]["status"]) == ("local", 200)
-    expected = ["127.0.0.1", "127.0.0.1", "203.0.113.9", "2001:db8::7"]
+    assert (requests[-2]["user"], requests[-2]["status"]) == ("local", 200)
+    expected = ["127.0.0.1"] * 4 + ["203.0.113.9", "2001:db8::7"]
     assert [(item["client"], item["user"]) for item in refused] == [(client, None) for client in expected]
 
 

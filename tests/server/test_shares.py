@@ -104,6 +104,25 @@ async def test_a_name_that_nobody_has_is_an_error(tmp_path, nobody):
         assert (await those.site.get(f"/api/conversations/{id_}/shares", those.ann))[1] == {"shares": []}
 
 
+async def test_a_server_without_accounts_shares_with_nobody(tmp_path):
+    async with serving(tmp_path) as site:
+        await site.post("hello")
+        path = f"/api/conversations/{(await conversations_of(site, site.session))[0]['id']}/shares"
+        status, body = await ask(site.session, "PUT", f"{path}/nobody", json={"right": "reader"})
+        assert (status, "this server has one user" in body["error"]["text"]) == (422, True)
+        assert (await site.get(path))[1] == {"shares": []}
+
+
+async def test_a_share_from_when_the_server_had_accounts_is_taken_back_without_them(tmp_path):
+    async with serving(tmp_path) as site:
+        await site.post("hello")
+        (conversation,) = await conversations_of(site, site.session)
+        await site.store.share(conversation["id"], "local", "bob@id", "reader")
+        path = f"/api/conversations/{conversation['id']}/shares"
+        assert (await ask(site.session, "PUT", f"{path}/bob@id", json={"right": None}))[0] == 204
+        assert (await site.get(path))[1] == {"shares": []}
+
+
 async def test_a_name_of_several_people_and_ones_own_are_errors(tmp_path):
     async with people(tmp_path) as those:
         id_ = await those.conversation()
@@ -149,9 +168,28 @@ async def test_each_message_of_a_shared_conversation_says_who_wrote_it(tmp_path)
         await those.share(id_, "Bob", None)
         await those.share(id_, "Ann (2)", None)
         await those.site.post("still Ann", id_, id="last", session=those.ann)
-        messages = (await those.site.get(f"/api/conversations/{id_}", those.ann))[1]["messages"]
-        authors = [one["metadata"].get("author") for one in messages if one["role"] == "user"]
-        assert authors == [None, "Bob", "Ann", "Ann"]
+        assert await authors_of(those, id_, those.ann) == ["Ann", "Bob", "Ann", "Ann"]
+
+
+async def authors_of(those, id_, session):
+    """The authors that a person sees in a conversation; those in its export are the same."""
+    messages = (await those.site.get(f"/api/conversations/{id_}", session))[1]["messages"]
+    authors = [one["metadata"].get("author") for one in messages if one["role"] == "user"]
+    _, exported = await ask(session, "GET", f"/api/conversations/{id_}/export")
+    with zipfile.ZipFile(io.BytesIO(exported)) as archive:
+        written = msgspec.json.decode(archive.read("conversation.json"))["messages"]
+    assert [one.get("author") for one in written if one["role"] == "user"] == authors
+    return authors
+
+
+async def test_messages_from_before_a_conversation_was_shared_are_its_owners_to_people_alone(tmp_path):
+    async with people(tmp_path) as those:
+        id_ = await those.conversation("alone")
+        assert await authors_of(those, id_, those.ann) == [None]
+        await those.share(id_, "Bob")
+        assert [await authors_of(those, id_, session) for session in (those.ann, those.bob)] == [["Ann"]] * 2
+        stored = await those.site.store.open(id_, those.id("id-of-ann"))
+        assert [message.author for message in stored.messages if message.role == "user"] == [msgspec.UNSET]
 
 
 async def test_commands_work_in_a_shared_conversation(tmp_path):

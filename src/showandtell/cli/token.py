@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,7 @@ from showandtell.storage.location import StorageLocation, check_libraries
 
 if TYPE_CHECKING:
     from showandtell.server.auth.login_codes import ServerRecord
+    from showandtell.storage.conversations.store import Store
 
 VARIABLE = "SHOWANDTELL_TOKEN"
 NO_SERVER = "no server has run with this data: use the same --data or --database as `showandtell serve`"
@@ -31,7 +33,7 @@ OTHER_SECRET = (
 )
 ONE_BROWSER = "It signs in one browser, once; a newer address replaces it. For programs: showandtell token --show"
 RENEWED = (
-    "The old token and all sessions have ended; running servers notice within 10 s. "
+    "The old token and {ended} have ended; running servers notice within 10 s. "
     "Programs need the new token: showandtell token --show"
 )
 Show = Annotated[bool, typer.Option("--show", help="print the permanent token, which programs send")]
@@ -47,19 +49,19 @@ def token(
     if not database and not ((data or data_folder()) / "showandtell.db").exists():
         raise UsageError(NO_SERVER)
     try:
-        typer.echo(asyncio.run(make_output(place, show=show, renew=renew)))
+        output, advice = asyncio.run(make_output(place, show=show, renew=renew))
     except ImportError as error:
         raise UsageError(INSTALL) from error
-    if renew:
-        typer.echo(RENEWED, err=True)
-    elif not show:
-        typer.echo(ONE_BROWSER, err=True)
+    typer.echo(output)
+    if advice:
+        typer.echo(advice, err=True)
 
 
-async def make_output(place: StorageLocation, *, show: bool, renew: bool) -> str:
-    """Return the token, or an address with a new code."""
+async def make_output(place: StorageLocation, *, show: bool, renew: bool) -> tuple[str, str]:
+    """Return the token, or an address with a new code, and what to say about it."""
     from showandtell.server.auth import login_codes  # noqa: PLC0415 - an extra
 
+    advice = ""
     async with place.store() as store:
         server = await login_codes.read_server(store.database)
         if server is not None and server.source == "accounts":
@@ -69,11 +71,20 @@ async def make_output(place: StorageLocation, *, show: bool, renew: bool) -> str
         if renew:
             if os.environ.get(VARIABLE) or (server is not None and server.source == "variable"):
                 raise UsageError(f"{CONFIGURED}: change it, and start the server again")
-            await store.database.write(lambda connection: login_codes.renew_token(connection, OWNER, time.time()))
+            advice = RENEWED.format(ended=await renew_token(store))
         if show:
-            return read_token(place, server, await login_codes.read_generation(store.database))
+            return read_token(place, server, await login_codes.read_generation(store.database)), advice
         code = await store.database.write(lambda connection: login_codes.add_code(connection, time.time()))
-        return f"{'' if server is None else server.address}/?code={code}"
+        return f"{'' if server is None else server.address}/?code={code}", advice or ONE_BROWSER
+
+
+async def renew_token(store: Store) -> str:
+    """Renew the token, and return how many sessions that ended, in words."""
+    from showandtell.server.auth import login_codes  # noqa: PLC0415 - an extra
+
+    transaction = partial(login_codes.renew_token, user=OWNER, now=time.time())
+    ended = (await store.database.write(transaction)).ended
+    return f"{ended} session{'' if ended == 1 else 's'}"
 
 
 def read_token(place: StorageLocation, server: ServerRecord | None, generation: int) -> str:

@@ -23,7 +23,9 @@ from showandtell.errors import (
     UnsupportedFile,
 )
 from showandtell.server.auth.authenticate import Unauthorised
+from showandtell.server.auth.error_pages import FREE_SPACE, TRY_AGAIN, message_page
 from showandtell.server.middleware.origin_guard import security_headers
+from showandtell.server.middleware.rate_limits import is_browser
 from showandtell.server.middleware.refusals import Problem
 from showandtell.storage.database.calls import NoAnswer
 
@@ -78,9 +80,17 @@ def retry_header(error: Exception) -> dict[str, str]:
     return {"retry-after": str(RETRY_AFTER)} if isinstance(error, StorageFailed) and status_of(error) == 503 else {}
 
 
-async def known_error_response(_: Request, error: Exception) -> Response:
-    """Respond to an error of this library: its own text says what to do."""
+async def known_error_response(request: Request, error: Exception) -> Response:
+    """Respond to an error of this library: its own text says what to do. A person who opened a page gets a page."""
     headers = {"www-authenticate": error.challenge} if isinstance(error, Unauthorised) else retry_header(error)
+    if isinstance(error, StorageFailed) and is_browser(request):
+        is_full, problem = isinstance(error, StorageFull), public_message(error)
+        title = "No space left" if is_full else "The storage is not available"
+        page = message_page(
+            title, problem[:1].upper() + problem[1:] + ".", FREE_SPACE if is_full else TRY_AGAIN, status_of(error)
+        )
+        page.headers.update(headers)
+        return page
     return Problem(status_of(error), public_name(error), public_message(error), headers)
 
 

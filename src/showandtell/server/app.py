@@ -139,7 +139,7 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
             accounts = Issuer(config.oidc, transport.send, people.remember) if config.oidc is not None else None
             key = keys.derive("refresh tokens")
             confirmations = Confirmations(store.database, accounts, key, config.clock) if accounts else None
-            sessions = Sessions(store.database, config.clock, confirmations)
+            sessions = Sessions(store.database, config.clock, confirmations, store.make_room)
             keys.use_generation(await read_generation(store.database))
             deletions = UploadDeletions()
             tasks = {

@@ -25,6 +25,7 @@ from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.library import Overview, overview, times_of
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.runs import RunRow
+from showandtell.storage.conversations.sharing import default_author
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 
 
@@ -32,7 +33,7 @@ class StoredDetails(Struct, frozen=True):
     """Stored data of a conversation beside its messages.
 
     `runs` are by the message they answer, `times` (epoch seconds) and `summaries` by message id; `everything` holds
-    the messages of all branches.
+    the messages of all branches. `author` is that of messages without one.
     """
 
     overview: Overview
@@ -40,6 +41,7 @@ class StoredDetails(Struct, frozen=True):
     times: Mapping[str, float]
     summaries: Mapping[str, StepSummary]
     everything: Sequence[Message]
+    author: str | None
 
 
 async def read_conversation(server: Server, user: User, id: str) -> dict[str, Any]:  # noqa: A002 - it is one
@@ -53,6 +55,7 @@ async def read_conversation(server: Server, user: User, id: str) -> dict[str, An
         await times_of(database, id),
         await conversation.step_summaries(),
         await conversation.everything(),
+        await default_author(database, conversation),
     )
     need_approval = frozenset(tool.name for tool in server.config.tools if tool.approval)
     limits = LoopLimits(server.config.max_steps, need_approval)
@@ -96,7 +99,8 @@ def metadata_of(
         end += len(answer) + (question is not None)
         if question is None:
             continue
-        author = {"author": question.author} if question.author else {}
+        name = question.author or details.author
+        author = {"author": name} if name else {}
         branch_list = branch_lists.get(question.id)
         metadata[question.id] = {"created": details.times.get(question.id), "branches": branch_list} | author
         is_live = details.overview.running and end == len(messages)

@@ -20,7 +20,7 @@ from showandtell.server.export import Export
 from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.schemas import BINARY, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
-from showandtell.storage.conversations import library, runs
+from showandtell.storage.conversations import library, runs, sharing
 from showandtell.storage.conversations.access import check_id, resolve
 from showandtell.storage.database.lease import BUSY
 
@@ -193,7 +193,8 @@ async def export_conversation(server: CurrentServer, user: CurrentUser, id: str)
     """Export a conversation with all branches and files, for `showandtell import`."""
     overview = await library.overview(server.store.database, check_conversation_id(id), user.name)
     conversation = await server.store.open(id, user.name, "reader")
-    return LimitedDownload(Export(conversation, overview.title), server.downloads, user.name)
+    author = await sharing.default_author(server.store.database, conversation)
+    return LimitedDownload(Export(conversation, overview.title, author), server.downloads, user.name)
 
 
 def check_conversation_id(id: str) -> str:  # noqa: A002 - it is one

@@ -24,15 +24,18 @@ TEMPORARY_FOLDER = Path("the folder for temporary files")
 
 
 class Export(Response):
-    """Sends a conversation as a zip file that is named like its title. The file is made when it is called."""
+    """Sends a conversation as a zip file that is named like its title. The file is made when it is called.
 
-    def __init__(self, conversation: MemoryConversation, title: str) -> None:
+    `author` is as in `transfer`.
+    """
+
+    def __init__(self, conversation: MemoryConversation, title: str, author: str | None) -> None:
         super().__init__()
-        self._conversation, self._title = conversation, title
+        self._conversation, self._title, self._author = conversation, title, author
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Make the file and send it. Raises `StorageFull` or `StorageFailed` before anything is sent."""
-        archive, size = await pack(self._conversation)
+        archive, size = await pack(self._conversation, self._author)
         headers = {
             "content-length": str(size),
             "content-disposition": disposition(f"{self._title or self._conversation.id}.zip", inline=False),
@@ -43,14 +46,14 @@ class Export(Response):
             await response(scope, receive, send)
 
 
-async def pack(conversation: MemoryConversation) -> tuple[BinaryIO, int]:
+async def pack(conversation: MemoryConversation, author: str | None) -> tuple[BinaryIO, int]:
     """Return the open archive and its size. Its name is already deleted, so that a crash leaves no file."""
     with storage_errors():
         folder = await asyncio.to_thread(TemporaryDirectory, prefix="showandtell-export-")
     try:
         path = Path(folder.name) / "conversation.zip"
         with storage_errors():
-            await export_conversation(conversation, path)
+            await export_conversation(conversation, path, author=author)
             return await asyncio.to_thread(path.open, "rb"), path.stat().st_size
     finally:
         await asyncio.to_thread(folder.cleanup)

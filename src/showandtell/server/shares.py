@@ -9,6 +9,7 @@ from msgspec import Struct
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
+from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.conversations import LISTED_CONVERSATION, ListedShape, check_conversation_id
 from showandtell.server.json_body import describe_body, json_body
@@ -18,6 +19,7 @@ from showandtell.storage.conversations import sharing
 
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 
+ONE_USER = "this server has one user, so there is nobody to share with: accounts come with SHOWANDTELL_OIDC_ISSUER"
 #: Another person's account id or display name. Account ids may contain slashes.
 OtherUser = Annotated[str, Path(max_length=300, description="account id, or display name")]
 _SHARE: dict[str, Any] = {"name": "Ann Smith", "right": "reader"}
@@ -104,10 +106,9 @@ async def share_conversation(
     Only people who have signed in are found, by their full name or account id.
     """
     check_conversation_id(id)
-    if server.accounts is None:
-        await server.store.share(id, user.name, other, body.right)
-    else:
-        await sharing.share(server.store, id, user.name, other, body.right)
+    if server.accounts is None and body.right is not None:
+        raise BadInput(ONE_USER)
+    await sharing.share(server.store, id, user.name, other, body.right)
     return Response(status_code=204)
 
 

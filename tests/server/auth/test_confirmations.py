@@ -102,6 +102,46 @@ def test_an_issuer_that_is_down_signs_nobody_out_for_an_hour(failure):
     run_with_issuer(test, refreshes="always")
 
 
+async def sign_in_two(site):
+    """The browsers of Anna and of Bert. The issuer removes Bert."""
+    anna = await sign_in(site)
+    site.issuer.claims = {"sub": "bert"}
+    bert = await sign_in(site)
+    site.issuer.claims, site.issuer.removed = {}, {"bert"}
+    pass_time(site, LIFE + 61)
+    return anna, bert
+
+
+def test_a_session_that_can_not_be_confirmed_keeps_no_other_from_being_asked_about():
+    async def test(site):
+        anna, bert = await sign_in_two(site)
+        site.issuer.overrides = {"status": 500}
+        assert await status(site, anna) == 200
+        site.issuer.overrides = {}
+        asked = len(site.issuer.requests)
+        assert [await status(site, browser) for browser in (anna, bert)] == [200, 401]
+        assert len(site.issuer.requests) == asked + 1  # not about Anna
+        pass_time(site, RETRY_AFTER + 1)
+        assert (await status(site, anna), len(site.issuer.requests)) == (200, asked + 2)
+
+    run_with_issuer(test, refreshes="always")
+
+
+def test_an_issuer_that_does_not_respond_at_all_is_asked_about_nobody_for_a_while(monkeypatch):
+    monkeypatch.setattr("showandtell.server.auth.cached_fetch.TIMEOUT", 0.2)
+
+    async def test(site):
+        anna, bert = await sign_in_two(site)
+        site.issuer.overrides = {"wait": (late := asyncio.Event())}
+        assert await status(site, anna) == 200
+        asked = len(site.issuer.requests)
+        assert (await status(site, bert), len(site.issuer.requests)) == (200, asked)
+        late.set()
+        site.issuer.overrides = {}
+
+    run_with_issuer(test, refreshes="always")
+
+
 def test_a_mistake_in_the_clients_settings_is_no_reason_to_sign_people_out():
     async def test(site):
         anna = await sign_in(site)

@@ -2,42 +2,22 @@
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 
 from showandtell.errors import StorageFailed
 from showandtell.server.auth.authenticate import LoginUnavailable
 from showandtell.server.auth.keys import DAY, Keys
-from showandtell.server.auth.login_codes import add_code, read_generation, renew_token, use_code
+from showandtell.server.auth.login_codes import Renewal, add_code, read_generation, renew_token, use_code
 from showandtell.server.auth.session_rows import read_session
-from showandtell.server.auth.sessions import MAX_AGE, Sessions
+from showandtell.server.auth.sessions import MAX_AGE
 from showandtell.storage.database.database import Database
 from support.middleware_app import NOON, SECRET
-from support.postgres import ready_database
 from support.serving import serving
+from support.two_workers import two_workers
 
 pytestmark = pytest.mark.anyio
-
-
-class Clock:
-    now = NOON
-
-    def __call__(self):
-        return self.now
-
-
-@asynccontextmanager
-async def two_workers(kind, folder):
-    """The sessions of two workers on one database, with one clock."""
-    clock, one, two = Clock(), *(Database(url) for url in [ready_database(kind, folder)] * 2)
-    await one.open()
-    await two.open()
-    try:
-        yield Sessions(one, clock), Sessions(two, clock), clock
-    finally:
-        await one.close()
-        await two.close()
 
 
 async def browser(site):
@@ -157,8 +137,8 @@ async def test_old_sessions_are_collected_when_their_cookies_have_expired(databa
 async def test_a_code_works_once_across_workers_and_only_its_hash_is_stored(database, tmp_path):
     async with two_workers(database, tmp_path) as (here, there, _):
         code = await here._database.write(lambda connection: add_code(connection, NOON))
-        used = await asyncio.gather(*(one.use_code(code) for one in (here, there) * 10))
-        assert sorted(used) == [False] * 19 + [True]
+        started = await asyncio.gather(*(one.start("local", code=code) for one in (here, there) * 10))
+        assert [session is not None for session in started].count(True) == 1
         code = await here._database.write(lambda connection: add_code(connection, NOON))
         if database == "sqlite":
             assert not [path for path in tmp_path.glob("test.db*") if code.encode() in path.read_bytes()]
@@ -170,10 +150,11 @@ async def test_renewing_the_token_ends_the_sessions_of_its_user_and_all_codes(da
         own, other = await here.start("local"), await here.start("anna")
         code, old = await store.write(lambda connection: add_code(connection, NOON)), keys.token
         for generation in (1, 2):
-            assert await store.write(lambda connection: renew_token(connection, "local", NOON)) == generation
+            renewal = await store.write(lambda connection: renew_token(connection, "local", NOON))
+            assert renewal == Renewal(generation, ended=2 - generation)
             assert keys.use_generation(await read_generation(there._database))
         assert [await there.find(session) is not None for session in (own, other)] == [False, True]
-        assert (await there.use_code(code), keys.is_token(old)) == (False, False)
+        assert (await there.start("local", code=code), keys.is_token(old)) == (None, False)
         configured = Keys(SECRET, "a-token-of-a-variable")
         assert (configured.use_generation(2), configured.token) == (False, "a-token-of-a-variable")
 
@@ -185,5 +166,8 @@ async def test_a_code_has_an_end_or_is_replaced_by_the_next(database, tmp_path):
             await store.write(lambda connection, seconds=seconds: add_code(connection, NOON, seconds))
             for seconds in (60, 60, None, None)
         ]
-        good = [await use_code(store, code, NOON + later) for code, later in zip(codes, (59, 60, 9, 1e9), strict=True)]
+        good = []
+        for code, later in zip(codes, (59, 60, 9, 1e9), strict=True):
+            use = partial(use_code, code=code, now=NOON + later)
+            good.append(await store.write(use))
         assert good == [True, False, False, True]

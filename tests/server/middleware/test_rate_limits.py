@@ -218,3 +218,12 @@ def test_rates_are_read_from_one_line():
 def test_an_invalid_rate_is_refused_at_startup(text):
     with pytest.raises(BadInput, match="SHOWANDTELL_RATE"):
         read_rates(text)
+
+
+@pytest.mark.parametrize("network", ["192.0.2.{}", "::ffff:192.0.2.{}", "2001:db8:0:{}::1"])
+def test_addresses_count_separately_also_as_a_proxy_may_write_them(network):
+    app = guarded_app()
+    guess = {"authorization": "Bearer wrong"}
+    statuses = [ask(app, "GET", "/api/me", guess, client=(network.format(n), 1)).status for n in range(1, 23)]
+    assert set(statuses) == {401}
+    assert [ask(app, "GET", "/api/me", guess, client=(network.format(1), 1)).status for _ in range(20)][-1] == 429

@@ -65,6 +65,10 @@ class LoginUnavailable(ShowAndTellError):
     status: Final = 503
 
 
+class IssuerSilent(LoginUnavailable):
+    """The issuer gives no answer at all, to whatever is asked."""
+
+
 class User(Struct, frozen=True):
     """An identified user, and the method of identification. `name` is the owner of what the user creates."""
 
@@ -87,8 +91,11 @@ class Accounts(Protocol):
 class Sessions(Protocol):
     """The sessions in browsers."""
 
-    async def start(self, user: str) -> str:
-        """Start a session of a user, and return its id."""
+    async def start(self, user: str, *, code: str | None = None, generation: int | None = None) -> str | None:
+        """Start a session of a user by a one-time code, or by the token of this generation. Returns its id.
+
+        Returns None if the code is not good, or if the token was renewed.
+        """
         ...
 
     async def find(self, session_id: str) -> Session | None:
@@ -113,10 +120,6 @@ class Sessions(Protocol):
 
     async def end_at_issuer(self, issuer_session: str, *, before: float) -> None:
         """End what belongs to a session at the issuer and was started before a time."""
-        ...
-
-    async def use_code(self, code: str) -> bool:
-        """Whether a one-time code is good. It is used up."""
         ...
 
 
@@ -222,8 +225,7 @@ async def require_login(request: HTTPConnection) -> Response | None:
     query = [(name, value) for name, value in parse_qsl(request.url.query) if name not in {CODE, TOKEN}]
     page = local_path(quote(request.scope["path"]) + ("?" + urlencode(query) if query else ""))
     has_token = has_query_token(request.scope)
-    if has_token and context.accounts is None and await _is_good(request, context):
-        session = await context.sessions.start(ALONE)
+    if has_token and context.accounts is None and (session := await _start_session(request, context)):
         set_cookie(request, context.keys.sign_cookie(session, context.clock()))
         return RedirectResponse(page, 303, NO_STORE)
     try:
@@ -239,12 +241,12 @@ async def require_login(request: HTTPConnection) -> Response | None:
     return RedirectResponse(page, 303, NO_STORE) if has_token else None
 
 
-async def _is_good(request: HTTPConnection, context: AuthContext) -> bool:
-    """Whether the query has the right token, or a code that is good. Only the first of each counts."""
+async def _start_session(request: HTTPConnection, context: AuthContext) -> str | None:
+    """Start a session if the query has the right token, or a code that is good. Only the first of each counts."""
     tokens, codes = (request.query_params.getlist(name)[:1] for name in (TOKEN, CODE))
     if any(context.keys.is_token(token) for token in tokens):
-        return True
-    return bool(codes) and await context.sessions.use_code(codes[0])
+        return await context.sessions.start(ALONE, generation=context.keys.generation)
+    return await context.sessions.start(ALONE, code=codes[0]) if codes else None
 
 
 def local_path(path: str) -> str:

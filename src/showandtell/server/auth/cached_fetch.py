@@ -12,7 +12,7 @@ import msgspec
 from showandtell.core.wire.http import HttpRequest, HttpResponse, Send
 from showandtell.errors import BadAnswer, ShowAndTellError
 from showandtell.providers.exchange import read_limited
-from showandtell.server.auth.authenticate import LoginUnavailable
+from showandtell.server.auth.authenticate import IssuerSilent, LoginUnavailable
 
 T = TypeVar("T")
 #: Limits of one response: bytes, and seconds until it is complete.
@@ -29,21 +29,21 @@ MAX_STALE: Final = 86_400
 async def fetch_json(send: Send, call: HttpRequest, *statuses: int) -> dict[str, Any]:
     """Send a request and return the JSON object of the response, also if its status is one of `statuses`.
 
-    Raises `LoginUnavailable`; its message contains nothing of the request but the host.
+    Raises `LoginUnavailable`, or `IssuerSilent` if no response came; the message contains nothing of the request but
+    the host.
     """
-    host = urlsplit(call.url).netloc
+    host, kind = urlsplit(call.url).netloc, LoginUnavailable
     try:
         async with asyncio.timeout(TIMEOUT), send(call) as response:
             return await read_json(response, *statuses)
     except TimeoutError:
-        problem = f"{host} did not respond within {TIMEOUT:g} s"
+        kind, problem = IssuerSilent, f"{host} did not respond within {TIMEOUT:g} s"
     except (msgspec.MsgspecError, UnicodeDecodeError):
         problem = f"{host} did not respond with a JSON object"
     except (OSError, ShowAndTellError) as error:
         problem = getattr(error, "strerror", None) or f"{host}: {error}"
-    raise LoginUnavailable(
-        f"accounts can't be looked up ({problem}): try again, or contact the operator of this server"
-    )
+        kind = LoginUnavailable if isinstance(error, BadAnswer) else IssuerSilent
+    raise kind(f"accounts can't be looked up ({problem}): try again, or contact the operator of this server")
 
 
 async def read_json(response: HttpResponse, *statuses: int) -> dict[str, Any]:
@@ -104,5 +104,5 @@ class CachedFetch(Generic[T]):
 
     def _stale(self, now: float, error: LoginUnavailable) -> T:
         if self._value is None or abs(now - self._value[1]) > self._max_stale:
-            raise LoginUnavailable(str(error))
+            raise type(error)(str(error))
         return self._value[0]

@@ -13,10 +13,11 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from showandtell.errors import StorageFailed
 from showandtell.server.auth import session_rows
-from showandtell.server.auth.authenticate import LoginUnavailable, Unauthorised
+from showandtell.server.auth.authenticate import IssuerSilent, LoginUnavailable, Unauthorised
 from showandtell.server.auth.oidc import Issuer
 from showandtell.server.auth.session_rows import TAKEN, Session
 from showandtell.server.auth.token_endpoint import refresh
+from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.database.database import Database
 
 log = logging.getLogger(__name__)
@@ -25,8 +26,10 @@ log = logging.getLogger(__name__)
 WAIT_AFTER: Final = 60.0
 #: Seconds after the token's end in which sessions work although the issuer doesn't respond.
 GRACE: Final = 3600.0
-#: Seconds before an issuer that did not respond is asked again.
+#: Seconds before the issuer is asked again about a session that it could not confirm; about any, if it was silent.
 RETRY_AFTER: Final = 30.0
+#: Maximum number of sessions that wait for that.
+MAX_RETRIES: Final = 10_000
 #: Seconds that another worker may take to use a refresh token, and seconds between looks at its row. A worker that was
 #: killed meanwhile has lost the token, because the issuer may have voided it.
 OTHER_WORKER_SECONDS, POLL_SECONDS = 20.0, 0.2
@@ -41,7 +44,9 @@ class Confirmations:
         self._database, self._issuer, self._clock = database, issuer, clock
         self._cipher = ChaCha20Poly1305(key)
         self._tasks: dict[str, asyncio.Task[bool]] = {}
+        #: When the issuer is asked again: about anybody, after it gave no answer, and about single sessions.
         self._retry_at = 0.0
+        self._retries: LruDict[str, float] = LruDict(MAX_RETRIES)
 
     def encrypt(self, refresh_token: str, session_id: str) -> str:
         """Encrypt a refresh token for the row of this session alone."""
@@ -63,7 +68,7 @@ class Confirmations:
             return True
         if session.refresh_token is None:
             return overdue <= WAIT_AFTER
-        if now < self._retry_at:
+        if now < max(self._retry_at, self._retries.get(session.id) or 0.0):
             return self._check_grace(overdue, None)
         task = self._tasks.get(session.id)
         if task is None:
@@ -93,7 +98,11 @@ class Confirmations:
     def _finish(self, session_id: str, task: asyncio.Task[bool]) -> None:
         del self._tasks[session_id]
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._retry_at = self._clock() + RETRY_AFTER
+            retry_at = self._clock() + RETRY_AFTER
+            if isinstance(error, IssuerSilent):
+                self._retry_at = retry_at
+            else:
+                self._retries.add(session_id, retry_at)
             log.warning("a session can't be confirmed by the accounts' issuer: %s", error)
 
     async def _ask(self, session: Session, changed: Callable[[str], None]) -> bool:

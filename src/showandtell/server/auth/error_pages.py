@@ -29,6 +29,10 @@ OPEN_ADDRESS: Final = """<p>On the server's machine, run <code>showandtell token
 <code>--data</code> or <code>--database</code> as <code>showandtell serve</code>, and open the address that it prints.
 It works once, and this browser stays signed in.</p>"""
 CHAT_LINK: Final = '<p><a href="/">Go to the chat</a></p>'
+TRY_AGAIN: Final = "<p>Reload this page to try again.</p>"
+FREE_SPACE: Final = """<p>On the server's machine, free space on the disk, or delete conversations with
+<code>showandtell list</code> and <code>showandtell delete</code>.
+Then reload this page, or <a href="/">sign in again</a>.</p>"""
 LOGIN_LINK: Final = '<p><a href="/login">Sign in</a></p>'
 
 

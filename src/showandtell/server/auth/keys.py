@@ -75,7 +75,8 @@ class Keys:
                 "SHOWANDTELL_TOKEN is not usable: use 12 to 512 ASCII letters, digits and punctuation marks, no spaces"
             )
         self._secret = secret
-        self._is_configured = bool(token)
+        #: How often the token was renewed; None for a configured one.
+        self.generation: int | None = None if token else 0
         self.token = token or self._token_of(0)
         self._sealing = self.derive(f"seal {self.token}")
         self._url = self.derive("url")
@@ -85,8 +86,8 @@ class Keys:
     def use_generation(self, generation: int) -> bool:
         """Use the token of this generation, unless the token is configured. Returns whether the token changed."""
         previous = self.token
-        if not self._is_configured:
-            self.token = self._token_of(generation)
+        if self.generation is not None:
+            self.generation, self.token = generation, self._token_of(generation)
         return self.token != previous
 
     def _token_of(self, generation: int) -> str:

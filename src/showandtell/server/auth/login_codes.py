@@ -32,6 +32,13 @@ DELETE_UNLIMITED = delete(login_codes).where(login_codes.c.until.is_(None))
 DELETE_EXPIRED = delete(login_codes).where(login_codes.c.until <= bindparam("now"))
 
 
+class Renewal(Struct, frozen=True):
+    """A renewal of the token: its generation, and how many sessions it has ended."""
+
+    generation: int
+    ended: int
+
+
 class ServerRecord(Struct, frozen=True):
     """The server that was started last with a database. `mark` is its cookies' suffix, which tells its keys apart."""
 
@@ -50,10 +57,9 @@ def add_code(connection: Connection, now: float, seconds: float | None = None) -
     return code
 
 
-async def use_code(database: Database, code: str, now: float) -> bool:
+def use_code(connection: Connection, code: str, now: float) -> bool:
     """Whether a code is good. One statement checks and deletes it, so that it works once across all workers."""
-    parameters = {"hash": _hash(code), "now": now}
-    return await database.write(lambda connection: connection.execute(DELETE_USED, parameters).first() is not None)
+    return connection.execute(DELETE_USED, {"hash": _hash(code), "now": now}).first() is not None
 
 
 async def collect_codes(database: Database, now: float) -> None:
@@ -67,14 +73,19 @@ async def read_generation(database: Database) -> int:
     return int(rows[0][0]) if rows else 0
 
 
-def renew_token(connection: Connection, user: str, now: float) -> int:
-    """Begin the token's next generation, and return it. Ends all sessions of the user and deletes all codes."""
-    row = connection.execute(SELECT_SETTING.with_for_update(), {"setting": GENERATION}).first()
-    generation = int(row[0]) + 1 if row else 1
+def lock_generation(connection: Connection) -> int:
+    """Return how often the token was renewed. Until the transaction ends, nobody else renews it."""
+    statement = upsert(connection, server_settings).values(name=GENERATION, value="0")
+    unchanged = statement.on_conflict_do_update(index_elements=["name"], set_={"value": server_settings.c.value})
+    return int(connection.execute(unchanged.returning(server_settings.c.value)).scalar_one())
+
+
+def renew_token(connection: Connection, user: str, now: float) -> Renewal:
+    """Begin the token's next generation. Ends all sessions of the user and deletes all codes."""
+    generation = lock_generation(connection) + 1
     _set(connection, GENERATION, str(generation))
     connection.execute(delete(login_codes))
-    end_sessions_of(connection, user, now)
-    return generation
+    return Renewal(generation, len(end_sessions_of(connection, user, now)))
 
 
 async def read_server(database: Database) -> ServerRecord | None:

@@ -25,6 +25,6 @@ async def follow_renewals(database: Database, keys: Keys, sessions: Sessions) ->
         try:
             if keys.use_generation(await read_generation(database)):
                 sessions.forget()
-                log.warning("the token was renewed: the old one and all sessions have ended")
+                log.warning("the token was renewed: this process refuses the old one from now on")
         except StorageFailed as error:
             log.warning("the server can't look for a renewed token: %s", error)

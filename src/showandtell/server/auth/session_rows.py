@@ -48,8 +48,8 @@ UPDATE_CONFIRMED = UPDATE_TOKEN.values(refresh_token=bindparam("new"), confirmed
 DELETE_UNSEEN = delete(sessions).where(sessions.c.seen < bindparam("before"))
 
 
-async def insert_session(database: Database, session: Session) -> None:
-    """Store a new session."""
+def insert_session(connection: Connection, session: Session) -> None:
+    """Store a new session, in a transaction of the caller."""
     row = {
         "id": session.id,
         "user_id": session.user,
@@ -59,7 +59,7 @@ async def insert_session(database: Database, session: Session) -> None:
         "refresh_token": session.refresh_token,
         "confirmed_until": session.confirmed_until,
     }
-    await database.write(lambda connection: connection.execute(insert(sessions), row))
+    connection.execute(insert(sessions), row)
 
 
 async def read_session(database: Database, session_id: str) -> Session | None:

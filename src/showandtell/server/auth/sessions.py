@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from sqlalchemy import Connection
 
 from showandtell.core.messages.ids import new_id
-from showandtell.errors import StorageFailed
+from showandtell.errors import StorageFailed, StorageFull
 from showandtell.server.auth import login_codes, session_rows
 from showandtell.server.auth.authenticate import LoginUnavailable
 from showandtell.server.auth.cached_fetch import CachedFetch
@@ -20,6 +20,7 @@ from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.database.database import Database
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 #: Seconds that a session is cached: one that another worker has ended works here for so long.
 MAX_AGE: Final = 30.0
@@ -50,25 +51,54 @@ class Confirmer(Protocol):
 
 
 class Sessions:
-    """The sessions in one database. `clock` returns epoch seconds."""
+    """The sessions in one database. `clock` returns epoch seconds.
 
-    def __init__(self, database: Database, clock: Callable[[], float], confirmer: Confirmer | None = None) -> None:
+    `make_room` frees space on a full disk: only people who are signed in can delete something there.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], float],
+        confirmer: Confirmer | None = None,
+        make_room: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
         self._database, self._clock, self._confirmer = database, clock, confirmer
+        self._make_room = make_room
         self._cached: LruDict[str, CachedFetch[Session]] = LruDict(MAX_CACHED)
 
-    async def start(self, user: str) -> str:
-        """Start a session of a user, and return its id."""
-        now = self._clock()
-        return await self.add(Session(new_id("session"), user, now, now))
+    async def start(self, user: str, *, code: str | None = None, generation: int | None = None) -> str | None:
+        """Start a session of a user, and return its id; None if the code is not good, or the token was renewed.
 
-    async def use_code(self, code: str) -> bool:
-        """Whether a one-time code is good. It is used up."""
-        return await login_codes.use_code(self._database, code, self._clock())
+        Both are checked in the transaction that stores the session, so that a renewal ends it or comes before it.
+        """
+        now = self._clock()
+        session = Session(new_id("session"), user, now, now)
+
+        def transaction(connection: Connection) -> str | None:
+            if code is not None and not login_codes.use_code(connection, code, now):
+                return None
+            if generation is not None and login_codes.lock_generation(connection) != generation:
+                return None
+            session_rows.insert_session(connection, session)
+            return session.id
+
+        return await self._store(transaction)
 
     async def add(self, session: Session) -> str:
         """Store a new session, and return its id."""
-        await session_rows.insert_session(self._database, session)
+        await self._store(lambda connection: session_rows.insert_session(connection, session))
         return session.id
+
+    async def _store(self, transaction: Callable[[Connection], T]) -> T:
+        """Run a transaction that stores a session, if necessary in the space that is reserved for deletions."""
+        try:
+            return await self._database.write(transaction)
+        except StorageFull:
+            if self._make_room is None:
+                raise
+        await self._make_room()
+        return await self._database.write(transaction)
 
     def encrypt(self, refresh_token: str, session_id: str) -> str:
         """Encrypt the issuer's refresh token for the row of a session. Only servers with accounts get one."""

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Final
 
 from msgspec import Struct
@@ -188,10 +188,15 @@ def is_browser(request: HTTPConnection) -> bool:
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Return the client's address; for IPv6 its /64 network, in which a client can use any address."""
+    """Return the client's address; for IPv6 its /64 network, in which a client can use any address.
+
+    An IPv4 address that a proxy writes as IPv6 (`::ffff:192.0.2.1`) is that IPv4 address.
+    """
     client = request.client
     try:
         address = ip_address(client.host if client else "")
     except ValueError:
         return "unknown"
-    return str(address if address.version == 4 else ip_network((address, 64), strict=False))
+    if isinstance(address, IPv4Address):
+        return str(address)
+    return str(address.ipv4_mapped or ip_network((address, 64), strict=False))

@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from showandtell.core.messages.ids import new_id
-from showandtell.server.auth.authenticate import USER_KEY, User
+from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, USER_KEY, User, has_query_token
 
 #: Paths that are requested too often for a log line or a span.
 PROBE_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -53,12 +53,15 @@ class RequestRecord:
 
     @property
     def is_refused_sign_in(self) -> bool:
-        """Whether the client tried to sign in, by a token or at /login, and was refused."""
-        if self.status not in REFUSED or self.user is not None:
+        """Whether the client tried to sign in, by a token, a code or at /login, and was refused.
+
+        The accounts' issuer never counts: an address that is blocked couldn't report sign-outs.
+        """
+        path: str = self.scope["path"]
+        if self.status not in REFUSED or self.user is not None or path == BACKCHANNEL_PATH:
             return False
-        query: bytes = self.scope["query_string"]
-        has_token = "authorization" in Headers(scope=self.scope) or b"token=" in query
-        return has_token or self.scope["path"].startswith("/login")
+        has_token = "authorization" in Headers(scope=self.scope) or has_query_token(self.scope)
+        return has_token or path.startswith("/login")
 
     @property
     def is_probe(self) -> bool:

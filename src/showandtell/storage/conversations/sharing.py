@@ -128,9 +128,22 @@ async def author_of(store: Store, conversation: StoredConversation, user: str) -
 
     Earlier messages never get one, so that the prompt stays as it was.
     """
-    if not any(message.author for message in conversation.messages):
-        rows = await store.database.read(SELECT_IS_SHARED, conversation=conversation.id)
-        if not rows[0][0]:
-            return None
+    if not await has_authors(store.database, conversation):
+        return None
     name = await people.name_of(store.database, user)
     return name or await people.remember(store.database, user, "", store.terms.clock())
+
+
+async def default_author(database: Database, conversation: StoredConversation) -> str | None:
+    """The display name that people see at messages without an author: those from before the conversation was shared.
+
+    It is the owner's; None in a conversation of one person.
+    """
+    return await people.name_of(database, conversation.owner) if await has_authors(database, conversation) else None
+
+
+async def has_authors(database: Database, conversation: StoredConversation) -> bool:
+    """Whether new messages get an author: the conversation is shared, or was when somebody wrote in it."""
+    if any(message.author for message in conversation.messages):
+        return True
+    return bool((await database.read(SELECT_IS_SHARED, conversation=conversation.id))[0][0])

@@ -16,7 +16,7 @@ from showandtell.core.messages.attachments import Address, Attachment, ProbedFil
 from showandtell.core.messages.conversation_file import MAX_PROBLEM, FileRecord, dump, problem_of
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
-from showandtell.core.messages.message import History
+from showandtell.core.messages.message import History, starts_turn
 from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.errors import BadConversation
 from showandtell.storage.blobs.threads import run_long_job
@@ -41,11 +41,11 @@ ADDRESS_PROBLEM = (
 )
 
 
-async def export_conversation(conversation: MemoryConversation, path: str | Path) -> None:
+async def export_conversation(conversation: MemoryConversation, path: str | Path, *, author: str | None = None) -> None:
     """Write a conversation, with all branches and files, to a zip file, atomically.
 
-    Files without bytes are exported with their problem. Receipts, usage and uploads are not exported. Raises `BadInput`
-    if `path` can't be written.
+    Files without bytes are exported with their problem. Receipts, usage and uploads are not exported. `author` is the
+    display name for people's messages without one. Raises `BadInput` if `path` can't be written.
 
     >>> import asyncio, tempfile
     >>> from pathlib import Path
@@ -57,6 +57,11 @@ async def export_conversation(conversation: MemoryConversation, path: str | Path
     ['talk.zip']
     """
     messages = await conversation.everything()
+    if author is not None:
+        messages = [
+            structs.replace(message, author=message.author or author) if starts_turn(message) else message
+            for message in messages
+        ]
     if isinstance(conversation, StoredConversation):
         await conversation.refresh()  # after reading the messages, so that all of their files are loaded
     head = conversation.head

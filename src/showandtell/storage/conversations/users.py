@@ -6,12 +6,13 @@ Display names are unique here: of two people called Ann, the second is "Ann (2)"
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection
 from itertools import count
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 
-from showandtell.core.messages.display_names import MAX_NAME
+from showandtell.core.messages.display_names import MAX_NAME, clean_name, name_key
 from showandtell.errors import BadInput, NotFound
 from showandtell.storage.conversations.access import check_user
 from showandtell.storage.database.database import Database
@@ -25,14 +26,8 @@ NAMES_LOCK = 0x6E616D65
 NUMBER = re.compile(r"( ?\(\d+\))+$", re.ASCII)
 MAX_BASE = MAX_NAME - 10
 
-LOWER_NAME = func.lower(users.c.name)
-#: Everybody called `base`, with a number or without. The result may hold others.
-SELECT_NAMESAKES = select(users.c.id, users.c.name).where(
-    or_(
-        func.lower(bindparam("base")) == LOWER_NAME,
-        LOWER_NAME.like(func.lower(bindparam("numbered")), escape="\\"),
-    )
-)
+#: Everybody: databases can't compare names by their look.
+SELECT_NAMES: Select[str, str] = select(users.c.id, users.c.name)
 SELECT_PERSON: Select[str, str] = select(users.c.id, users.c.name).where(users.c.id == bindparam("who"))
 UPDATE_PERSON = (
     update(users).where(users.c.id == bindparam("who")).values(name=bindparam("called"), seen=bindparam("now"))
@@ -50,7 +45,7 @@ async def remember(database: Database, user: str, name: str, now: float) -> str:
 
 def remember_in(connection: Connection, user: str, name: str, now: float) -> str:
     """Like `remember`, inside a transaction."""
-    base = base_of(name) or UNNAMED
+    base = clean_name(base_of(name)) or UNNAMED
 
     def read_name() -> str | None:
         row = connection.execute(SELECT_PERSON, {"who": user}).first()
@@ -62,8 +57,7 @@ def remember_in(connection: Connection, user: str, name: str, now: float) -> str
             connection.execute(select(func.pg_advisory_xact_lock(NAMES_LOCK)))
             called = read_name()  # another process may have been faster
         if called is None:
-            namesakes = connection.execute(SELECT_NAMESAKES, of_name(base))
-            called = free_name(base, [row[1] for row in namesakes if row[0] != user])
+            called = free_name(base, [row[1] for row in connection.execute(SELECT_NAMES) if row[0] != user])
     changed = connection.execute(UPDATE_PERSON, {"who": user, "called": called, "now": now})
     if not changed.rowcount:
         connection.execute(insert(users), {"id": user, "name": called, "seen": now})
@@ -90,10 +84,10 @@ async def lookup(database: Database, text: str) -> str:
     text = " ".join(check_user(text).split())
     if rows := await database.read(SELECT_PERSON, who=text):
         return rows[0][0]
-    rows = await database.read(SELECT_NAMESAKES, **of_name(base_of(text)))
-    same = [row for row in rows if base_of(row[1]).casefold() == base_of(text).casefold() != UNNAMED.casefold()]
-    exact = [row[0] for row in same if row[1].casefold() == text.casefold()]
-    if exact and (len(same) == 1 or base_of(text) != text):
+    key = name_key(base_of(text))
+    alike = [row for row in await database.read(SELECT_NAMES) if name_key(base_of(row[1])) == key != name_key(UNNAMED)]
+    exact = [row[0] for row in alike if row[1].casefold() == unicodedata.normalize("NFKC", text).casefold()]
+    if exact and (len(alike) == 1 or base_of(text) != text):
         return exact[0]
     if exact:
         raise BadInput(f"several people are called {text!r:.80}: ask for the account id, which their settings show")
@@ -108,13 +102,7 @@ def base_of(name: str) -> str:
 
 
 def free_name(base: str, taken: Collection[str]) -> str:
-    """The name, with the lowest number that makes it unique: "Ann", "Ann (2)"."""
-    others = {name.casefold() for name in taken}
+    """The name, with the lowest number that makes it look different from the others: "Ann", "Ann (2)"."""
+    others = {name_key(name) for name in taken}
     candidates = (base if number == 1 else f"{base} ({number})" for number in count(1))
-    return next(name for name in candidates if name.casefold() not in others)
-
-
-def of_name(base: str) -> dict[str, str]:
-    """The parameters of `SELECT_NAMESAKES`."""
-    escaped = re.sub(r"([\\%_])", r"\\\1", base)
-    return {"base": base, "numbered": f"{escaped} (%"}
+    return next(name for name in candidates if name_key(name) not in others)
