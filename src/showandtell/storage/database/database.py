@@ -29,6 +29,7 @@ from showandtell.storage.database.connect import (
     ConnectionsInUse,
     connect_postgres,
     connect_sqlite,
+    create_file,
     file_identity,
     read_url,
     use_wal,
@@ -107,7 +108,7 @@ class Database:
         self._jobs: deque[Job] = deque()
         self._compiled: WeakKeyDictionary[Executable, Compiled] = WeakKeyDictionary()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._file: tuple[int, int] | None = None
+        self._file: tuple[tuple[int, int] | None, ...] = ()
 
     def _make_threads(self) -> None:
         """Thread pools, started on demand. On SQLite, readers don't wait for writers."""
@@ -142,11 +143,13 @@ class Database:
             raise
 
     def _open_reader(self, path: str) -> None:
+        create_file(path)
         use_wal(path)
-        self._file = file_identity(path)
         self._reader = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
         for pragma in (*PRAGMAS, "PRAGMA query_only=ON"):
             self._reader.execute(pragma)
+        self._reader.execute("SELECT 1 FROM sqlite_master").fetchall()  # opens the log
+        self._file = file_identity(path)
 
     async def check(self) -> None:
         """Read something. Raises `StorageFailed` if the database doesn't answer, at once if that is known."""
@@ -201,8 +204,8 @@ class Database:
         """Run `transaction` in a database transaction and return its result. On SQLite it starts with the write lock.
 
         It completes even if the caller is cancelled, and is rolled back if it raises. Raises `StorageFailed` if
-        SQLite's file was deleted or replaced since it was opened, because the write would be lost, and `NoAnswer` after
-        `within` seconds (default: 8): a transaction that has begun by then may still be stored.
+        SQLite's file or its log was deleted or replaced since it was opened, because the write would be lost, and
+        `NoAnswer` after `within` seconds (default: 8): a transaction that has begun by then may still be stored.
         """
         self._check_open()
         with self.translated_errors():
