@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +34,14 @@ from showandtell.storage.database.connect import (
     read_url,
     use_wal,
 )
-from showandtell.storage.database.schema_check import check_schema, unknown_revision, unreleased
+from showandtell.storage.database.schema_check import (
+    HAS_REVISIONS_POSTGRESQL,
+    HAS_REVISIONS_SQLITE,
+    SELECT_REVISIONS,
+    check_schema,
+    unknown_revision,
+    unreleased,
+)
 from showandtell.storage.database.tables import HEAD, server_settings, upsert
 from showandtell.storage.uncancelled import shielded
 
@@ -130,14 +137,18 @@ class Database:
             row = upsert(connection, server_settings).values(name="probe", value="")
             connection.execute(row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value}))
 
-    async def open(self) -> None:
-        """Connect and migrate the tables. Processes that start concurrently wait for each other."""
+    async def open(self, has_files: Callable[[], Awaitable[bool]] | None = None) -> None:
+        """Connect and migrate the tables. Processes that start concurrently wait for each other.
+
+        `has_files` says whether files are stored beside it. Then raises `BadInput` if it has no tables: new ones would
+        let the next collection delete all these files.
+        """
         self._loop = asyncio.get_running_loop()
         try:
             with self.translated_errors():
                 if self.is_sqlite:
                     await self._reading.run(self._open_reader, self.url.database or "")
-                await self._migrate_if_needed()
+                await self._migrate_if_needed(has_files)
         except BaseException:
             await self.close()
             raise
@@ -277,12 +288,20 @@ class Database:
             )
         return StorageFailed(f"the database {self.name} rejected a statement ({text}): check its tables and disk")
 
-    async def _migrate_if_needed(self) -> None:
-        try:
-            versions = await self.read(text("SELECT version_num FROM alembic_version"))
-        except StorageFailed:  # no tables yet; the migration reports any other problem
-            versions = ()
-        if [row[0] for row in versions] != [HEAD]:
+    async def _revisions(self) -> list[str]:
+        if not await self.read(text(HAS_REVISIONS_SQLITE if self.is_sqlite else HAS_REVISIONS_POSTGRESQL)):
+            return []
+        return [row[0] for row in await self.read(text(SELECT_REVISIONS))]
+
+    async def _migrate_if_needed(self, has_files: Callable[[], Awaitable[bool]] | None) -> None:
+        revisions = await self._revisions()
+        # read again: another process may have made the tables, and stored files, meanwhile
+        if not revisions and has_files is not None and await has_files() and not (revisions := await self._revisions()):
+            raise BadInput(
+                f"the database {self.name} has no tables, but files are stored beside it: restore the backup of the"
+                " database; to begin without these files, use another folder or bucket, or delete them"
+            )
+        if revisions != [HEAD]:
             await self.write(self._migrate, within=MIGRATION_SECONDS)
         await check_schema(self.read, self.engine.dialect, self.name)
 
@@ -306,7 +325,7 @@ def migrate(connection: Connection, name: str) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise unknown_revision(name, connection.scalars(text("SELECT version_num FROM alembic_version"))) from error
+        raise unknown_revision(name, connection.scalars(text(SELECT_REVISIONS))) from error
     except (OperationalError, ProgrammingError) as error:
         if "already exists" not in str(error.orig):
             raise

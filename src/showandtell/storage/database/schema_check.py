@@ -24,6 +24,10 @@ SELECT_POSTGRESQL: Final = text(
     " UNION ALL SELECT CAST(relname AS text), '', '', false FROM pg_class WHERE relkind = 'i'"
     " AND pg_table_is_visible(oid)"
 )
+#: Whether there is a table of revisions, as one row or none.
+HAS_REVISIONS_SQLITE: Final = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'alembic_version'"
+HAS_REVISIONS_POSTGRESQL: Final = "SELECT 1 WHERE to_regclass('alembic_version') IS NOT NULL"
+SELECT_REVISIONS: Final = "SELECT version_num FROM alembic_version"
 WHAT_TO_DO: Final = "open it with the version that made it, or restore a backup of a released version"
 
 
@@ -52,6 +56,21 @@ def unknown_revision(name: str, revisions: Iterable[str]) -> BadInput:
             " update showandtell, or restore the backup from before the update"
         )
     return unreleased(name, f"its revision {newest[:40]!r} is unknown")
+
+
+def check_revision(name: str, revisions: Sequence[str]) -> str | None:
+    """What is wrong if a database in use has no revision. Raises `BadInput` if it has that of another version."""
+    if not revisions:
+        return "its tables are missing: it was emptied, or nothing was ever stored in it"
+    if [*revisions] == [HEAD]:
+        return None
+    newest = max(revisions)
+    if newest.isdigit() and len(newest) == len(HEAD) and newest < HEAD:
+        raise BadInput(
+            f"the database {name} was written by an older version of showandtell (revision {newest}, here {HEAD}):"
+            " start the server, which updates it, then run showandtell fsck again"
+        )
+    raise unknown_revision(name, revisions)
 
 
 def differences(rows: Iterable[Sequence[Any]], dialect: Dialect) -> Iterator[str]:
