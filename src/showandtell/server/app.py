@@ -55,7 +55,7 @@ LOCK_TIMEOUT = 3.0
 LEASE_SECONDS = 9.0
 #: Seconds between garbage collections.
 COLLECT_SECONDS = 3600.0
-#: Seconds between checks whether the disk is so full that space has to be reserved for deletions.
+#: Seconds between checks whether the space that is reserved for deletions was used.
 RESERVE_SECONDS = 60.0
 #: Maximum number of threads for blocking calls.
 MAX_THREADS = 64
@@ -167,7 +167,7 @@ async def collect_forever(store: Store, sessions: Sessions) -> None:
 
 
 async def keep_reserve(store: Store) -> None:
-    """Reserve space for deletions before the disk is full, and again after it was used."""
+    """Reserve space for deletions at once, and again after it was used."""
     while True:
-        await asyncio.sleep(RESERVE_SECONDS)
         await asyncio.to_thread(store.reserve.restore)
+        await asyncio.sleep(RESERVE_SECONDS)

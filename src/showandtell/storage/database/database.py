@@ -34,6 +34,7 @@ from showandtell.storage.database.connect import (
     read_url,
     use_wal,
 )
+from showandtell.storage.database.reserve import is_full
 from showandtell.storage.database.schema_check import (
     HAS_REVISIONS_POSTGRESQL,
     HAS_REVISIONS_SQLITE,
@@ -62,13 +63,21 @@ MIGRATION_LOCK = 0x73686F77
 SELECT_CONVERSATION = text("SELECT id FROM conversations LIMIT 1")
 DISK_FULL = ("disk is full", "No space left", "could not extend file", "quota")
 DAMAGED = (
-    "malformed",
+    "image is malformed",
     "is not a database",
     "invalid page",
     "could not read block",
     "toast value",
     "unexpected zero page",
 )
+
+
+#: Written to find out whether a full disk has space again: more than fits into a page that the file has already.
+TRIAL = "x" * 16_384
+
+
+class DatabaseDamaged(StorageFailed):
+    """A page of the database can't be read, or is not what was written."""
 
 
 @dataclass(slots=True, eq=False)
@@ -115,6 +124,9 @@ class Database:
         self._jobs: deque[Job] = deque()
         self._compiled: WeakKeyDictionary[Executable, Compiled] = WeakKeyDictionary()
         self._loop: asyncio.AbstractEventLoop | None = None
+        #: The first damage that was met, and whether the last write found the disk full.
+        self._damage = ""
+        self._is_full = False
         self._file: tuple[tuple[int, int] | None, ...] = ()
 
     def _make_threads(self) -> None:
@@ -134,8 +146,7 @@ class Database:
     def _probe(self) -> None:
         """Write a row: a server whose disk hangs still answers reads."""
         with self.engine.begin() as connection:
-            row = upsert(connection, server_settings).values(name="probe", value="")
-            connection.execute(row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value}))
+            write_probe(connection, "")
 
     async def open(self, has_files: Callable[[], Awaitable[bool]] | None = None) -> None:
         """Connect and migrate the tables. Processes that start concurrently wait for each other.
@@ -143,7 +154,7 @@ class Database:
         `has_files` says whether files are stored beside it. Then raises `BadInput` if it has no tables: new ones would
         let the next collection delete all these files.
         """
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._damage, self._is_full = asyncio.get_running_loop(), "", False
         try:
             with self.translated_errors():
                 if self.is_sqlite:
@@ -163,9 +174,18 @@ class Database:
         self._file = file_identity(path)
 
     async def check(self) -> None:
-        """Read something. Raises `StorageFailed` if the database doesn't answer, at once if that is known."""
+        """Read something. Raises `StorageFailed` if the database doesn't answer, at once if that is known.
+
+        Damage that any call has met is raised until the database is opened again: what a read finds may come from
+        memory. After a write that found the disk full, writes something until that succeeds.
+        """
+        if self._damage:
+            raise DatabaseDamaged(self._damage)
         await self._writing.check()
         await self.read(SELECT_CONVERSATION)
+        if self._is_full:
+            await self.write(lambda connection: write_probe(connection, TRIAL))
+            self._is_full = False
 
     async def close(self) -> None:
         """Close every connection once running work has finished."""
@@ -272,14 +292,19 @@ class Database:
     def _failed(self, error: Exception) -> StorageFailed:
         cause = error.orig if isinstance(error, DBAPIError) else error
         text = " ".join(str(cause).strip().partition("\n")[0].split())[:200]
-        if any(phrase in text for phrase in DISK_FULL):
+        code = str(getattr(cause, "sqlite_errorname", ""))
+        if any(phrase in text for phrase in DISK_FULL) or (
+            code.startswith("SQLITE_IOERR") and is_full(self.url.database or "")
+        ):
+            self._is_full = True
             return StorageFull(
                 f"the database {self.name} has no space left: delete conversations or free space, then try again"
             )
         if any(phrase in text for phrase in DAMAGED):
-            return StorageFailed(
+            self._damage = (
                 f"the database {self.name} is damaged ({text}): run `showandtell fsck`, and restore the backup"
             )
+            return DatabaseDamaged(self._damage)
         if isinstance(error, (OperationalError, InterfaceError, sqlite3.OperationalError)) or (
             isinstance(error, DBAPIError) and error.connection_invalidated
         ):
@@ -310,6 +335,12 @@ class Database:
             connection.execute(text("SET LOCAL lock_timeout = 0"))
             connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
         migrate(connection, self.name)
+
+
+def write_probe(connection: Connection, value: str) -> None:
+    """Write a row that nothing reads."""
+    row = upsert(connection, server_settings).values(name="probe", value=value)
+    connection.execute(row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value}))
 
 
 def migrate(connection: Connection, name: str) -> None:
