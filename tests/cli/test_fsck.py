@@ -4,14 +4,18 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from support.commandline import PROGRAM, call, spawn
 from support.fixtures import png
+from support.paths import TESTS
 from support.server_process import running
 
 INTACT = "the database and all stored files are intact\n"
@@ -86,6 +90,41 @@ def test_files_without_their_database_are_reported_and_nothing_is_made(folder):
     output, _ = fsck(folder, "--collect", status=1)
     assert "there are files, but no " in output
     assert not (folder / "data" / "showandtell.db").exists()
+
+
+def test_a_database_that_was_emptied_is_damage_and_is_neither_filled_nor_used(folder):
+    """A new one beside these files would let the next collection delete them all."""
+    database = folder / "data" / "showandtell.db"
+    database.write_bytes(b"")
+    assert "its tables are missing" in fsck(folder, "--collect", status=1)[0]
+    for command in (["list"], ["ask", "hi"], ["serve", "--port", "0"]):
+        done = call(folder, *command, "--data", str(folder / "data"))
+        assert (done.returncode > 0, "restore the backup of the database" in done.stderr) == (True, True)
+    database.unlink()
+    assert "restore the backup of the database" in call(folder, "ask", "hi", "--data", "data").stderr
+    shutil.rmtree(folder / "data" / "blobs")
+    assert call(folder, "ask", "hi", "--data", "data").returncode == 0
+
+
+def test_an_older_database_is_not_migrated_but_named_with_what_to_do(folder):
+    database = folder / "data" / "showandtell.db"
+    database.unlink()
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript((TESTS / "databases" / "0001.sql").read_text())
+    before = database.read_bytes()
+    done = call(folder, "fsck", "--data", "data")
+    assert (done.returncode, "run showandtell fsck again" in done.stderr) == (1, True)
+    assert database.read_bytes() == before
+
+
+def test_a_damaged_index_is_named_with_its_table(folder):
+    database = folder / "data" / "showandtell.db"
+    with closing(sqlite3.connect(database)) as connection:
+        ((page,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ix_sessions_seen'")
+    damage(database, (page - 1) * 4096)
+    before = database.read_bytes()
+    assert "table sessions" in fsck(folder, status=1)[0]
+    assert database.read_bytes() == before
 
 
 def test_leftovers_of_killed_uploads_are_named_and_do_not_count(folder):

@@ -1,6 +1,7 @@
 """The command `token` beside a running server: a new address, the token of programs, and a new token."""
 
 import asyncio
+import signal
 
 import aiohttp
 import pytest
@@ -45,6 +46,20 @@ async def test_it_prints_another_address_that_replaces_the_last(tmp_path):
             303,
             401,
         ]
+
+
+async def test_what_was_stored_after_it_was_called_outlives_the_server(tmp_path):
+    """A command that closes the database must not delete what the server still writes to."""
+    place = ["--data", str(tmp_path)]
+    async with running(tmp_path) as program:
+        assert (await command(tmp_path, *place))[0] == 0
+        parts = [{"type": "text", "text": "remember this"}]
+        message = {"id": "m", "role": "user", "parts": parts}
+        async with program.session.post(f"{program.url}/api/chat", json={"id": "c", "messages": [message]}) as response:
+            assert (response.status, b"finish" in await response.read()) == (200, True)
+        await program.end(signal.SIGKILL)
+    listed = await asyncio.to_thread(spawn, tmp_path, "list", *place)
+    assert (listed.returncode, "remember this" in listed.stdout) == (0, True)
 
 
 async def test_programs_use_the_token_that_it_shows(tmp_path):

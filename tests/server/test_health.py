@@ -5,6 +5,7 @@ import re
 from functools import partial
 
 import pytest
+from sqlalchemy import text
 
 from showandtell.core.events.types import ErrorEvent, Finish, TextDelta, Usage
 from showandtell.errors import StorageFailed
@@ -205,6 +206,31 @@ async def test_a_worker_without_its_files_or_database_is_not_ready(tmp_path):
         assert (status, received["ready"], received["database"]) == (503, False, "ok")
         assert "StorageFailed" in received["files"]
         assert str(tmp_path) not in str(received)
+
+
+async def test_damage_that_a_request_met_is_reported_until_the_worker_restarts(tmp_path):
+    async with serving(tmp_path) as site:
+        await site.post("hello", chat="c")
+        found = (await site.get("/api/conversations"))[1]["conversations"][0]["id"]
+        ((page,),) = await site.store.database.read(text("SELECT rootpage FROM sqlite_master WHERE name = 'messages'"))
+    database = next(tmp_path.rglob("showandtell.db"))
+    whole = database.read_bytes()
+    database.write_bytes(whole[: (page - 1) * 4096] + b"noise..." * 512 + whole[page * 4096 :])
+    async with serving(tmp_path) as site:
+        assert (await site.get(f"/api/conversations/{found}"))[0] == 503
+        status, received = await site.get("/readyz", site.as_user())
+        assert (status, received["database"]) == (503, "it is damaged: run showandtell fsck, and restore the backup")
+
+
+async def test_a_full_database_is_reported_until_there_is_space(tmp_path):
+    async with serving(tmp_path) as site:
+        write = site.store.database.write
+        await write(lambda connection: connection.execute(text("PRAGMA max_page_count = 1")))  # what there is
+        assert (await site.post("hello " * 10_000, chat="c"))[0] == 507
+        status, received = await site.get("/readyz", site.as_user())
+        assert (status, received["database"]) == (503, "it is full: free space or delete conversations")
+        await write(lambda connection: connection.execute(text("PRAGMA max_page_count = 100000")))
+        await site.store.database.check()
 
 
 async def test_metrics_are_for_this_machine_and_for_any_client_that_is_logged_in(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import asyncio
 import importlib
 import logging
 import os
@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ import typer
 from msgspec import Struct
 
 from showandtell.cli import arguments
-from showandtell.cli.announce import Ready, announce
+from showandtell.cli.announce import Codes, Ready, announce, write_apart
 from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
 from showandtell.errors import UsageError
 from showandtell.media.sandbox import hide_process, list_missing_walls
@@ -25,6 +26,8 @@ from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 from showandtell.storage.location import StorageLocation, check_libraries
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from showandtell.server.config import Config
     from showandtell.server.state import Server
 
@@ -265,13 +268,25 @@ def serve(  # noqa: PLR0917 - each is an option
         place, host, names, origins, proxy, model, tools, deps, folder, *limits, rate, log_format, verbose, log_clients
     )
     listening = listen(host, port)
+    address = f"http://{format_host(host)}:{listening.getsockname()[1]}"
+
+    def on_started(server: Server) -> None:
+        def write(transaction: Callable[[Connection], Codes]) -> Codes:
+            return asyncio.run_coroutine_threadsafe(server.store.database.write(transaction), loop).result()
+
+        def on_ready() -> None:
+            warn_of_missing_walls()
+            announce(address, ready_of(server), write, open_page=open_page)
+
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=on_ready, daemon=True).start()  # a browser may start slowly
 
     def on_ready(ready: Ready) -> None:
         warn_of_missing_walls()
-        announce(place, f"http://{format_host(host)}:{listening.getsockname()[1]}", ready, open_page=open_page)
+        announce(address, ready, partial(write_apart, place), open_page=open_page)
 
     if workers == 1:
-        run_worker(options, listening, on_ready)
+        run_server(options, listening, on_started)
     else:
         run_workers(options, listening, on_ready, workers)
 
@@ -322,8 +337,13 @@ def config_of(options: ServeOptions) -> Config:
     )
 
 
-def run_worker(options: ServeOptions, listening: socket.socket, on_ready: Callable[[Ready], None]) -> None:
-    """Run one worker until a signal ends it. Raises our errors if it can't start."""
+def run_worker(options: ServeOptions, listening: socket.socket, report: Callable[[Ready], None]) -> None:
+    """Run one of several workers, like `run_server`."""
+    run_server(options, listening, lambda server: report(ready_of(server)))
+
+
+def run_server(options: ServeOptions, listening: socket.socket, on_started: Callable[[Server], None]) -> None:
+    """Run a worker until a signal ends it. `on_started` is called in its loop. Raises our errors if it can't start."""
     from showandtell.server.app import make_app  # noqa: PLC0415 - an extra
     from showandtell.server.observability.logs import configure_logging  # noqa: PLC0415 - the same
     from showandtell.server.process import run  # noqa: PLC0415 - the same
@@ -331,11 +351,6 @@ def run_worker(options: ServeOptions, listening: socket.socket, on_ready: Callab
     hide_process()  # a worker is a new process
     configure_logging(options.log_format.value, verbose=options.verbose)
     app = make_app(config_of(options))
-
-    def on_started(server: Server) -> None:
-        # In a thread, because it opens the database, and perhaps a browser, while the server runs in this one.
-        threading.Thread(target=on_ready, args=(ready_of(server),), daemon=True).start()
-
     run(app, listening, on_started, options.proxies)
 
 
@@ -347,7 +362,7 @@ def run_workers(options: ServeOptions, listening: socket.socket, on_ready: Calla
     configure_logging(options.log_format.value, verbose=options.verbose)
     if not (options.place.database or "").startswith("postgres"):
         typer.echo(f"showandtell: {USE_POSTGRESQL}", err=True)
-    signalled = Workers(functools.partial(run_worker, options), listening, count, on_ready).run()
+    signalled = Workers(partial(run_worker, options), listening, count, on_ready).run()
     raise SystemExit(128 + signalled)
 
 

@@ -56,7 +56,7 @@ LOCK_TIMEOUT = 3.0
 LEASE_SECONDS = 9.0
 #: Seconds between garbage collections.
 COLLECT_SECONDS = 3600.0
-#: Seconds between checks whether the disk is so full that space has to be reserved for deletions.
+#: Seconds between checks whether the space that is reserved for deletions was used.
 RESERVE_SECONDS = 60.0
 #: Maximum number of threads for blocking calls.
 MAX_THREADS = 64
@@ -171,8 +171,8 @@ async def collect_forever(store: Store, sessions: Sessions, deletions: UploadDel
 
 
 async def keep_reserve(store: Store) -> None:
-    """Reserve space for deletions before the disk is full, and again after it was used."""
+    """Reserve space for deletions at once, and again after it was used."""
     while True:
-        await asyncio.sleep(RESERVE_SECONDS)
         with suppress(StorageFailed):
             await store.restore_reserve()
+        await asyncio.sleep(RESERVE_SECONDS)

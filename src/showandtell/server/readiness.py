@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from showandtell.core.messages.attachments import Facts
-from showandtell.errors import ShowAndTellError
+from showandtell.errors import ShowAndTellError, StorageFull
 from showandtell.storage.conversations.store import Store
+from showandtell.storage.database.database import DatabaseDamaged
 
 #: Seconds that a check may take, and seconds for which its result is reused.
 PROBE_TIMEOUT, RESULT_AGE = 2.0, 1.0
@@ -37,6 +38,10 @@ class Probe:
     async def _try(self) -> str:
         try:
             await self._check()
+        except DatabaseDamaged:
+            return "it is damaged: run showandtell fsck, and restore the backup"
+        except StorageFull:
+            return "it is full: free space or delete conversations"
         except (ShowAndTellError, OSError) as error:
             # The message may name a host or a folder, and this route needs no login.
             return f"it does not respond ({type(error).__name__}): requests that need it log the details"

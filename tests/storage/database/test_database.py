@@ -14,6 +14,7 @@ from showandtell.errors import BadInput, Busy, StorageFailed, StorageFull
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import HEAD, conversations, messages, metadata
+from support.commandline import spawn
 from support.postgres import new_database, on_sqlite
 from support.stores import Place, post, user_draft
 
@@ -185,6 +186,24 @@ async def test_whatever_a_database_refuses_is_reported_without_the_statement(sto
     assert "sqlalchemy" not in type(received.value.__cause__).__module__
     with pytest.raises(StorageFailed):
         await store.database.read(WRONG["no such table"])
+
+
+async def test_another_process_that_closes_last_leaves_the_log_of_an_open_database_alone(tmp_path):
+    """A second store in this process must not give up the first one's lock on the file."""
+    async with Store.at(tmp_path) as store:
+        async with Store.at(tmp_path):
+            pass
+        log = (tmp_path / "showandtell.db-wal").stat().st_ino
+        assert (await asyncio.to_thread(spawn, tmp_path, "list", "--data", str(tmp_path))).returncode == 0
+        assert (tmp_path / "showandtell.db-wal").stat().st_ino == log
+        await store.create()
+
+
+async def test_nothing_is_written_to_a_log_that_was_deleted(tmp_path):
+    async with Store.at(tmp_path) as store:
+        (tmp_path / "showandtell.db-wal").unlink()
+        with pytest.raises(StorageFailed, match="deleted or replaced"):
+            await store.create()
 
 
 @pytest.mark.parametrize("what", ["deleted", "replaced"])

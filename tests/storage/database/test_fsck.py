@@ -1,8 +1,10 @@
 """fsck reads the database as a whole: damage is found, wherever it is, and leftovers of killed uploads are none."""
 
+import asyncio
 import random
 import re
 import sqlite3
+import threading
 from contextlib import closing
 
 import pytest
@@ -10,7 +12,7 @@ from sqlalchemy import text
 
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.database import Database
-from showandtell.storage.database.fsck import check_database
+from showandtell.storage.database.fsck import check_database, check_files
 from support.postgres import server
 from support.stores import note, post, show, user_draft
 
@@ -76,6 +78,26 @@ async def test_a_file_that_is_cut_or_no_database_is_damage(original, tmp_path):
     for data in (original.read_bytes()[:-8192], original.read_bytes()[: 4096 + 100], b"noise" * 4096):
         copy.write_bytes(data)
         assert await damage_of(copy)
+
+
+async def test_what_is_deleted_during_a_check_is_not_missing(place):
+    async with place.store() as store:
+        await fill(store)
+        listed = [(owner, item.id) for owner in ("user 0", "user 1") for item in await store.list(owner)]
+
+        async def delete_all():
+            async with place.store() as other:
+                for owner, conversation in listed:
+                    await other.delete(conversation, owner)
+
+        def after_the_first(step, *_):
+            if step == "files" and thread.ident is None:
+                thread.start()
+                thread.join()
+
+        thread = threading.Thread(target=asyncio.run, args=(delete_all(),))
+        assert await check_files(store.database, store.blobs, progress=after_the_first) == ()
+        assert await store.list("user 0") == ()
 
 
 STATEMENTS = {

@@ -4,12 +4,15 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from showandtell.storage.database import reserve
 from showandtell.storage.database.reserve import SIZE, Reserve
 from support.paths import TESTS
+from support.server_process import until
+from support.serving import serving
 
 OWN_DISKS = ("unshare", "--map-root-user", "--mount")
 #: What happens on a disk of 16 MB; prints the outcome of each step.
@@ -48,7 +51,15 @@ async def main():
     fill()
     async with Store.at(folder / "data") as store:
         await store.delete(kept.id)
-        return {"words": words, "left": left, "again": again, "in the end": len(await store.list())}
+        left_over = len(await store.list())
+    (folder / "data" / "showandtell.db.reserve").unlink(missing_ok=True)
+    fill()
+    try:
+        async with Store.at(folder / "data"):
+            reopened = "opened"
+    except StorageFull as error:
+        reopened = "is full"
+    return {"words": words, "left": left, "again": again, "in the end": left_over, "reopened": reopened}
 
 print(json.dumps(asyncio.run(main())))
 """
@@ -62,21 +73,27 @@ def test_on_a_full_disk_conversations_and_files_can_be_deleted(tmp_path):
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout)
     assert outcome.pop("words").endswith("has no space left: delete conversations or free space, then try again")
-    assert outcome == {"left": True, "again": SIZE, "in the end": 0}
+    assert outcome == {"left": True, "again": SIZE, "in the end": 0, "reopened": "is full"}
 
 
-def test_space_is_reserved_only_on_a_disk_that_may_fill_up(tmp_path, monkeypatch):
+def test_space_is_reserved_unless_that_would_fill_the_disk(tmp_path, monkeypatch):
     free = shutil.disk_usage(tmp_path).free
-    for minimum, maximum, exists in ((0, free // 2, False), (free * 2, free * 3, False), (0, free * 2, True)):
-        monkeypatch.setattr(reserve, "FREE_SPACE", (minimum, maximum))
+    for minimum, exists in ((free * 2, False), (0, True)):
+        monkeypatch.setattr(reserve, "MIN_FREE", minimum)
         Reserve(f"{tmp_path}/x.db").restore()
         assert [path.name for path in tmp_path.iterdir()] == ["x.db.reserve"] * exists
 
 
-def test_what_is_reserved_stays_while_there_is_space(tmp_path, monkeypatch):
-    monkeypatch.setattr(reserve, "FREE_SPACE", (0, shutil.disk_usage(tmp_path).free * 2))
+def test_what_is_reserved_stays_while_there_is_space(tmp_path):
     own = Reserve(f"{tmp_path}/x.db")
     for step in (own.restore, own.give_up, own.shrink, own.restore):
         step()
         assert [path.stat().st_size for path in tmp_path.iterdir()] == [SIZE]
     Reserve(None).restore()
+
+
+@pytest.mark.anyio
+async def test_a_server_reserves_space_at_once(tmp_path):
+    async with serving(tmp_path) as site:
+        path = Path(f"{site.store.database.url.database}.reserve")
+        await until(lambda: path.exists() and path.stat().st_size == SIZE)

@@ -187,6 +187,11 @@ class BlobStore(Protocol):
         ...
 
 
+def has_any(store: BlobStore) -> bool:
+    """Whether the store has a blob of any owner."""
+    return any(True for owner in store.owners() for _ in store.for_key(owner).list_blobs())
+
+
 def hash_file(source: BinaryIO) -> str:
     """The sha256 of the rest of a file, in hex."""
     digest, buffer = hashlib.sha256(), memoryview(bytearray(HASHED_SIZE))

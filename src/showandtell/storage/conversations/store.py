@@ -19,7 +19,7 @@ from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
 from showandtell.errors import BadInput, NotFound, StorageFailed
 from showandtell.media.turns import Turns, caller
-from showandtell.storage.blobs.base import BlobStore
+from showandtell.storage.blobs.base import BlobStore, has_any
 from showandtell.storage.blobs.open import open_store
 from showandtell.storage.blobs.threads import DaemonThreads
 from showandtell.storage.conversations.access import (
@@ -169,7 +169,7 @@ class Store:
 
     async def __aenter__(self) -> Self:
         await self._use_reserve(self.reserve.shrink)
-        await self.database.open()
+        await self.database.open(lambda: asyncio.to_thread(has_any, self.blobs))
         return self
 
     async def __aexit__(self, *_: object) -> None:

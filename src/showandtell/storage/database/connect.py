@@ -24,6 +24,8 @@ BUSY_SECONDS = 7.0
 PRAGMAS = (f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}", "PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL")
 #: Maximum number of concurrent PostgreSQL connections, each with its own thread.
 MAX_CONNECTIONS = 15
+#: Held while a database's file is made, see `create_file`.
+CREATING = threading.Lock()
 #: libpq's settings of each connection, in seconds; the last in milliseconds. A URL can override them. They detect a
 #: dead machine within about ten seconds; Linux's default takes hours.
 CONNECT_ARGS = {
@@ -142,20 +144,32 @@ def read_url(url: str | URL) -> URL:
     return parsed.set(drivername=driver, database=str(Path(path).absolute()))
 
 
-def file_identity(path: str) -> tuple[int, int] | None:
+def file_identity(path: str) -> tuple[tuple[int, int] | None, ...]:
+    """Device and inode of a database's file and of its log, each None if it doesn't exist."""
+    return tuple(identity(Path(path + suffix)) for suffix in ("", "-wal"))
+
+
+def identity(path: Path) -> tuple[int, int] | None:
     """Device and inode of a file, or None if it doesn't exist."""
     try:
-        status = Path(path).stat()
+        status = path.stat()
     except OSError:
         return None
     return status.st_dev, status.st_ino
 
 
+def create_file(path: str) -> None:
+    """Create a database's file unless it exists. Only its owner can read it, and the files that SQLite adds.
+
+    An existing one is never opened here: closing it would release the locks that other connections of this process
+    have on it, and another process would then delete the log in use. `CREATING` keeps them away from a new one.
+    """
+    with CREATING, suppress(OSError):  # an error is reported when it is opened
+        os.close(os.open(Path(path).resolve(), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
 def use_wal(path: str) -> None:
     """Switch to WAL mode, so that readers don't block the writer. Retries if another process does so concurrently."""
-    with suppress(OSError):  # an error is reported when it is opened
-        # Readable by its owner only, and so are the files that SQLite adds.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         database = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,11 +30,20 @@ from showandtell.storage.database.connect import (
     ConnectionsInUse,
     connect_postgres,
     connect_sqlite,
+    create_file,
     file_identity,
     read_url,
     use_wal,
 )
-from showandtell.storage.database.schema_check import check_schema, unknown_revision, unreleased
+from showandtell.storage.database.reserve import is_full
+from showandtell.storage.database.schema_check import (
+    HAS_REVISIONS_POSTGRESQL,
+    HAS_REVISIONS_SQLITE,
+    SELECT_REVISIONS,
+    check_schema,
+    unknown_revision,
+    unreleased,
+)
 from showandtell.storage.database.tables import HEAD, server_settings, upsert
 from showandtell.storage.uncancelled import shielded
 
@@ -55,13 +64,21 @@ MIGRATION_LOCK = 0x73686F77
 SELECT_CONVERSATION = text("SELECT id FROM conversations LIMIT 1")
 DISK_FULL = ("disk is full", "No space left", "could not extend file", "quota")
 DAMAGED = (
-    "malformed",
+    "image is malformed",
     "is not a database",
     "invalid page",
     "could not read block",
     "toast value",
     "unexpected zero page",
 )
+
+
+#: Written to find out whether a full disk has space again: more than fits into a page that the file has already.
+TRIAL = "x" * 16_384
+
+
+class DatabaseDamaged(StorageFailed):
+    """A page of the database can't be read, or is not what was written."""
 
 
 @dataclass(slots=True, eq=False)
@@ -110,7 +127,10 @@ class Database:
         self._jobs: deque[Job] = deque()
         self._compiled: WeakKeyDictionary[Executable, Compiled] = WeakKeyDictionary()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._file: tuple[int, int] | None = None
+        #: The first damage that was met, and whether the last write found the disk full.
+        self._damage = ""
+        self._is_full = False
+        self._file: tuple[tuple[int, int] | None, ...] = ()
 
     def _make_threads(self) -> None:
         """Thread pools, started on demand. On SQLite, readers don't wait for writers."""
@@ -129,32 +149,46 @@ class Database:
     def _probe(self) -> None:
         """Write a row: a server whose disk hangs still answers reads."""
         with self.engine.begin() as connection:
-            row = upsert(connection, server_settings).values(name="probe", value="")
-            connection.execute(row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value}))
+            write_probe(connection, "")
 
-    async def open(self) -> None:
-        """Connect and migrate the tables. Processes that start concurrently wait for each other."""
-        self._loop = asyncio.get_running_loop()
+    async def open(self, has_files: Callable[[], Awaitable[bool]] | None = None) -> None:
+        """Connect and migrate the tables. Processes that start concurrently wait for each other.
+
+        `has_files` says whether files are stored beside it. Then raises `BadInput` if it has no tables: new ones would
+        let the next collection delete all these files.
+        """
+        self._loop, self._damage, self._is_full = asyncio.get_running_loop(), "", False
         try:
             with self.translated_errors():
                 if self.is_sqlite:
                     await self._reading.run(self._open_reader, self.url.database or "")
-                await self._migrate_if_needed()
+                await self._migrate_if_needed(has_files)
         except BaseException:
             await self.close()
             raise
 
     def _open_reader(self, path: str) -> None:
+        create_file(path)
         use_wal(path)
-        self._file = file_identity(path)
         self._reader = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
         for pragma in (*PRAGMAS, "PRAGMA query_only=ON"):
             self._reader.execute(pragma)
+        self._reader.execute("SELECT 1 FROM sqlite_master").fetchall()  # opens the log
+        self._file = file_identity(path)
 
     async def check(self) -> None:
-        """Read something. Raises `StorageFailed` if the database doesn't answer, at once if that is known."""
+        """Read something. Raises `StorageFailed` if the database doesn't answer, at once if that is known.
+
+        Damage that any call has met is raised until the database is opened again: what a read finds may come from
+        memory. After a write that found the disk full, writes something until that succeeds.
+        """
+        if self._damage:
+            raise DatabaseDamaged(self._damage)
         await self._writing.check()
         await self.read(SELECT_CONVERSATION)
+        if self._is_full:
+            await self.write(lambda connection: write_probe(connection, TRIAL))
+            self._is_full = False
 
     async def close(self) -> None:
         """Close every connection once running work has finished."""
@@ -210,8 +244,8 @@ class Database:
         """Run `transaction` in a database transaction and return its result. On SQLite it starts with the write lock.
 
         It completes even if the caller is cancelled, and is rolled back if it raises. Raises `StorageFailed` if
-        SQLite's file was deleted or replaced since it was opened, because the write would be lost, and `NoAnswer` after
-        `within` seconds (default: 8): a transaction that has begun by then may still be stored.
+        SQLite's file or its log was deleted or replaced since it was opened, because the write would be lost, and
+        `NoAnswer` after `within` seconds (default: 8): a transaction that has begun by then may still be stored.
         """
         self._check_open()
         with self.translated_errors(writes=True):
@@ -273,14 +307,19 @@ class Database:
     def _failed(self, error: Exception) -> StorageFailed:
         cause = error.orig if isinstance(error, DBAPIError) else error
         text = " ".join(str(cause).strip().partition("\n")[0].split())[:200]
-        if any(phrase in text for phrase in DISK_FULL):
+        code = str(getattr(cause, "sqlite_errorname", ""))
+        if any(phrase in text for phrase in DISK_FULL) or (
+            code.startswith("SQLITE_IOERR") and is_full(self.url.database or "")
+        ):
+            self._is_full = True
             return StorageFull(
                 f"the database {self.name} has no space left: delete conversations or free space, then try again"
             )
         if any(phrase in text for phrase in DAMAGED):
-            return StorageFailed(
+            self._damage = (
                 f"the database {self.name} is damaged ({text}): run `showandtell fsck`, and restore the backup"
             )
+            return DatabaseDamaged(self._damage)
         if isinstance(error, (OperationalError, InterfaceError, sqlite3.OperationalError)) or (
             isinstance(error, DBAPIError) and error.connection_invalidated
         ):
@@ -289,12 +328,20 @@ class Database:
             )
         return StorageFailed(f"the database {self.name} rejected a statement ({text}): check its tables and disk")
 
-    async def _migrate_if_needed(self) -> None:
-        try:
-            versions = await self.read(text("SELECT version_num FROM alembic_version"))
-        except StorageFailed:  # no tables yet; the migration reports any other problem
-            versions = ()
-        if [row[0] for row in versions] != [HEAD]:
+    async def _revisions(self) -> list[str]:
+        if not await self.read(text(HAS_REVISIONS_SQLITE if self.is_sqlite else HAS_REVISIONS_POSTGRESQL)):
+            return []
+        return [row[0] for row in await self.read(text(SELECT_REVISIONS))]
+
+    async def _migrate_if_needed(self, has_files: Callable[[], Awaitable[bool]] | None) -> None:
+        revisions = await self._revisions()
+        # read again: another process may have made the tables, and stored files, meanwhile
+        if not revisions and has_files is not None and await has_files() and not (revisions := await self._revisions()):
+            raise BadInput(
+                f"the database {self.name} has no tables, but files are stored beside it: restore the backup of the"
+                " database; to begin without these files, use another folder or bucket, or delete them"
+            )
+        if revisions != [HEAD]:
             await self.write(self._migrate, within=MIGRATION_SECONDS)
         await check_schema(self.read, self.engine.dialect, self.name)
 
@@ -303,6 +350,12 @@ class Database:
             connection.execute(text("SET LOCAL lock_timeout = 0"))
             connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
         migrate(connection, self.name)
+
+
+def write_probe(connection: Connection, value: str) -> None:
+    """Write a row that nothing reads."""
+    row = upsert(connection, server_settings).values(name="probe", value=value)
+    connection.execute(row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value}))
 
 
 def migrate(connection: Connection, name: str) -> None:
@@ -318,7 +371,7 @@ def migrate(connection: Connection, name: str) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise unknown_revision(name, connection.scalars(text("SELECT version_num FROM alembic_version"))) from error
+        raise unknown_revision(name, connection.scalars(text(SELECT_REVISIONS))) from error
     except (OperationalError, ProgrammingError) as error:
         if "already exists" not in str(error.orig):
             raise

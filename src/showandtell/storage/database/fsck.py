@@ -14,7 +14,7 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.storage.blobs.base import BlobStore, owner_key
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.integrity import Progress, find_damage
-from showandtell.storage.database.quotas import EXISTS_DERIVATION, IS_USED
+from showandtell.storage.database.quotas import EXISTS_DERIVATION, IS_USED, KEY
 from showandtell.storage.database.tables import attachments, blobs, derivations, uploads
 
 
@@ -33,8 +33,14 @@ class Finding(Struct, frozen=True):
 
 
 SELECT_BLOBS = select(
-    blobs.c.owner, blobs.c.sha256, blobs.c.size, blobs.c.state, or_(IS_USED, EXISTS_DERIVATION).label("needed")
+    blobs.c.owner,
+    blobs.c.sha256,
+    blobs.c.size,
+    blobs.c.state,
+    or_(IS_USED, EXISTS_DERIVATION).label("needed"),
+    blobs.c.touched,
 )
+SELECT_BLOB = SELECT_BLOBS.where(KEY)
 #: The files that need a blob: their own bytes, or those converted from them.
 SELECT_NEEDED = union_all(
     select(attachments.c.owner, attachments.c.sha256, attachments.c.id).where(attachments.c.sha256.is_not(None)),
@@ -79,7 +85,7 @@ async def check_files(
     needed: dict[tuple[str, str], list[str]] = defaultdict(list)
     for who, sha256, file in files:
         needed[who, sha256].append(file)
-    findings = await compare(store, rows, needed, progress)
+    findings = await compare(database, store, rows, needed, progress)
     named = {(owner_key(row[0]), row[1]) for row in rows}
     names = {owner_key(row[0]): row[0] for row in rows}
     findings += [
@@ -97,16 +103,39 @@ def list_all(store: BlobStore, owner_key: str | None) -> set[tuple[str, str]]:
 
 
 async def compare(
-    store: BlobStore, rows: Sequence[Row], needed: dict[tuple[str, str], list[str]], progress: Progress
+    database: Database,
+    store: BlobStore,
+    rows: Sequence[Row],
+    needed: dict[tuple[str, str], list[str]],
+    progress: Progress,
 ) -> list[Finding]:
     """Problems with the bytes that rows name. Those that nothing needs were not stored to the end."""
     findings: list[Finding] = []
     done, total = 0, sum(row[2] for row in rows)
-    for owner, sha256, size, state, is_needed in rows:
-        facts = Facts(sha256, "application/octet-stream", size)
-        problem = await asyncio.to_thread(store.for_owner(owner).check, facts, rehash=True)
+    for row in rows:
+        owner, sha256, size, *_ = row
+        problem, is_needed = await check_blob(database, store, row)
         progress("files", done := done + size, total)
-        if problem is not None and (state == "ready" or is_needed):
+        if problem is not None:
             files = tuple(dict.fromkeys(needed.get((owner, sha256), ())))
             findings.append(Finding(owner, sha256, problem, files, "file" if is_needed else "leftover"))
     return findings
+
+
+async def check_blob(database: Database, store: BlobStore, row: Row) -> tuple[str | None, bool]:
+    """What is wrong with the bytes that a row names, if anything, and whether they are needed.
+
+    Reads the row again before that is true: the bytes may have been deleted, or stored again, since it was read.
+    """
+    while True:
+        owner, sha256, size, state, is_needed, _ = row
+        facts = Facts(sha256, "application/octet-stream", size)
+        problem = await asyncio.to_thread(store.for_owner(owner).check, facts, rehash=True)
+        if problem is None or not (state == "ready" or is_needed):
+            return None, is_needed
+        rows = await database.read(SELECT_BLOB, who=owner, hash=sha256)
+        if not rows:
+            return None, False
+        if rows[0] == row:
+            return problem, is_needed
+        row = rows[0]

@@ -1,4 +1,4 @@
-"""Reads a whole database to find damage, such as that of a failing disk. Never writes.
+"""Reads a whole database to find damage, such as that of a failing disk. Never writes to it, not even its log.
 
 It uses a connection of its own, because a damaged database may not open.
 """
@@ -23,6 +23,12 @@ from showandtell.core.planning.step_record import Step
 from showandtell.errors import StorageFailed
 from showandtell.storage.database.database import BUSY_SECONDS, Database
 from showandtell.storage.database.rows import Outcome
+from showandtell.storage.database.schema_check import (
+    HAS_REVISIONS_POSTGRESQL,
+    HAS_REVISIONS_SQLITE,
+    SELECT_REVISIONS,
+    check_revision,
+)
 from showandtell.storage.database.tables import metadata
 
 #: Called with what is being checked, how much of it is done, and how much there is. Called from any thread.
@@ -66,7 +72,7 @@ async def find_damage(database: Database, progress: Progress) -> list[str]:
 
 def check_sqlite(database: Database, progress: Progress, stopped: threading.Event) -> Iterator[str]:
     """Check the structure of an SQLite file, then its references, then all values."""
-    path = f"file:{quote(database.url.database or '')}?mode=rw"
+    path = f"file:{quote(database.url.database or '')}?mode=ro"
     with (
         database.translated_errors(),
         closing(sqlite3.connect(path, uri=True, isolation_level=None, timeout=BUSY_SECONDS)) as connection,
@@ -75,9 +81,14 @@ def check_sqlite(database: Database, progress: Progress, stopped: threading.Even
         connection.set_progress_handler(stopped.is_set, STEPS)
         problems: list[str] = []
         with damage_into(problems, "the file"):
-            connection.execute("PRAGMA query_only=ON")
+            has_revisions = connection.execute(HAS_REVISIONS_SQLITE).fetchall()
+            revisions: list[Any] = connection.execute(SELECT_REVISIONS).fetchall() if has_revisions else []
+            if problem := check_revision(database.name, [row[0].decode(errors="replace") for row in revisions]):
+                yield problem
+                return
             problems += sqlite_problems(connection)
         yield from problems[:MAX_PROBLEMS]
+        is_damaged = bool(problems)
         tables = metadata.sorted_tables
         for done, table in enumerate(tables, start=1):
             progress("database", done, len(tables) + 1)
@@ -86,6 +97,9 @@ def check_sqlite(database: Database, progress: Progress, stopped: threading.Even
                 if [
                     *connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table.name,))
                 ]:
+                    if is_damaged:  # which table it is
+                        lines = integrity_problems(connection, f'"{table.name}"')
+                        problems += [f"table {table.name} is damaged: {line}" for line in lines]
                     columns = ", ".join(f'"{column.name}"' for column in table.columns)
                     problems += value_problems(table, connection.execute(f'SELECT {columns} FROM "{table.name}"'))  # noqa: S608 - our own names
             yield from problems
@@ -94,11 +108,17 @@ def check_sqlite(database: Database, progress: Progress, stopped: threading.Even
 
 def sqlite_problems(connection: sqlite3.Connection) -> Iterator[str]:
     """What SQLite itself finds: damaged pages and indexes, and references to rows that don't exist."""
-    for (line,) in connection.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})"):
-        if line != b"ok":
-            yield " ".join(line.decode(errors="replace").split())
+    yield from integrity_problems(connection, str(MAX_PROBLEMS))
     for table, *_ in connection.execute("PRAGMA foreign_key_check"):
         yield f"table {table.decode(errors='replace')} refers to a row that doesn't exist"
+
+
+def integrity_problems(connection: sqlite3.Connection, what: str) -> Iterator[str]:
+    """The lines of SQLite's check of a table, or of the whole file if `what` is a number: its maximum of lines."""
+    for (text,) in connection.execute(f"PRAGMA integrity_check({what})"):
+        for line in text.decode(errors="replace").splitlines():
+            if line != "ok" and not line.startswith("***"):
+                yield line
 
 
 @contextmanager
@@ -125,6 +145,11 @@ def check_postgresql(database: Database, progress: Progress, stopped: threading.
     try:
         # Text arrives as bytes, so that any of it can be read.
         connected = psycopg.connect(*arguments, **{**options, "client_encoding": "SQL_ASCII"}, autocommit=True)
+        has_revisions = connected.execute(HAS_REVISIONS_POSTGRESQL).fetchall()
+        revisions: list[Any] = connected.execute(SELECT_REVISIONS).fetchall() if has_revisions else []
+        if problem := check_revision(database.name, [bytes(row[0]).decode(errors="replace") for row in revisions]):
+            yield problem
+            return
         has_amcheck = bool(connected.execute("SELECT 1 FROM pg_extension WHERE extname = 'amcheck'").fetchall())
         for done, table in enumerate(metadata.sorted_tables):
             progress("database", done, len(metadata.sorted_tables))

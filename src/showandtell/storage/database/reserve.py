@@ -5,6 +5,7 @@ SQLite needs space to delete. Nothing is reserved for PostgreSQL, whose disk isn
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from contextlib import suppress
@@ -13,8 +14,8 @@ from pathlib import Path
 MIB = 1024 * 1024
 #: Size of the file in bytes: room for the pages that a deletion changes.
 SIZE = 4 * MIB
-#: The file is made if the free space is within these bounds: enough for it, and so little that it may be needed.
-FREE_SPACE = (3 * SIZE, 10_000 * MIB)
+#: The file is made only if that many bytes are free.
+MIN_FREE = 3 * SIZE
 #: A deletion takes the file if less than this is free.
 TO_DELETE = 2 * MIB
 #: Opening a database takes `TAKEN` bytes of it, once, if less than this is free.
@@ -28,11 +29,10 @@ class Reserve:
         self._path = None if database is None else Path(f"{database}.reserve")
 
     def restore(self) -> None:
-        """Make the file if it isn't there, and the disk has space for it but not plenty."""
+        """Make the file if it isn't there, and the disk has space for it."""
         if self._path is not None:
             with suppress(OSError):
-                minimum, maximum = FREE_SPACE
-                if self._size() < SIZE and minimum <= shutil.disk_usage(self._path.parent).free < maximum:
+                if self._size() < SIZE and shutil.disk_usage(self._path.parent).free >= MIN_FREE:
                     allocate(self._path, SIZE)
 
     def give_up(self) -> None:
@@ -54,14 +54,27 @@ class Reserve:
 
     def _is_free(self, count: int) -> bool:
         """Whether that many bytes can be written: a quota may allow less than the disk has."""
-        trial = Path(f"{self._path}.{os.getpid()}")
         try:
-            allocate(trial, count)
+            try_to_allocate(Path(f"{self._path}.{os.getpid()}"), count)
         except OSError:
             return False
-        with suppress(OSError):
-            trial.unlink()
         return True
+
+
+def is_full(database: str) -> bool:
+    """Whether the disk of a database, or the user's quota of it, has less space than opening it needs."""
+    try:
+        try_to_allocate(Path(f"{database}.{os.getpid()}"), TO_OPEN)
+    except OSError as error:
+        return error.errno in {errno.ENOSPC, errno.EDQUOT}
+    return False
+
+
+def try_to_allocate(path: Path, count: int) -> None:
+    """Make a file of `count` bytes, and remove it. Raises `OSError` if there is no space."""
+    allocate(path, count)
+    with suppress(OSError):
+        path.unlink()
 
 
 def allocate(path: Path, count: int) -> None:
