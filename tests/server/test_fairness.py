@@ -8,10 +8,13 @@ from contextlib import asynccontextmanager
 import pytest
 
 from showandtell.agent.tools import as_tool
+from showandtell.core.messages.derivations import DerivationRequest
+from showandtell.core.messages.file import File
 from showandtell.media import gate, turns
-from showandtell.media.turns import Budget
+from showandtell.media.turns import Budget, acting_for
 from showandtell.media.worker import WorkerPool
 from showandtell.server.runs import manager
+from showandtell.storage.files.convert import convert_in_turn
 from support import fixtures
 from support.serving import chat_body, serving, texts
 from support.two_users import RATES, ask, conversations_of, open_accounts, upload
@@ -29,7 +32,7 @@ for line in sys.stdin:
 
 def patient_pool(monkeypatch, name, folder, size=3):
     """Put children in place of the gate's pool that answer once the file `go` exists."""
-    pool = WorkerPool((sys.executable, "-c", PATIENT, str(folder / "go")), size)
+    pool = WorkerPool((sys.executable, "-c", PATIENT, str(folder / "go")), size, timeout=240)
     monkeypatch.setattr(gate, name, pool)
     return pool
 
@@ -85,11 +88,47 @@ async def test_a_conversion_of_another_user_starts_at_once(tmp_path, monkeypatch
         files = [await upload(ann, fixtures.pdf(f"page {number}"), "a.pdf") for number in range(6)]
         file = await upload(bob, fixtures.pdf("of bob"), "b.pdf")
         async with started([ask(ann, "GET", f"/api/attachments/{file}/text") for file in files]) as of_ann:
-            await until(lambda: len(pool.free) == 1)
+            await until(lambda: len(pool.free) == 2)
             async with started([ask(bob, "GET", f"/api/attachments/{file}/text")]):
-                await until(lambda: not pool.free)
+                await until(lambda: len(pool.free) == 1)
                 assert not any(task.done() for task in of_ann)
                 (tmp_path / "go").touch()
+    pool.stop()
+
+
+async def test_the_owner_of_a_conversation_does_not_wait_behind_the_conversions_of_a_reader(tmp_path, monkeypatch):
+    pool = patient_pool(monkeypatch, "CONVERTERS", tmp_path)
+    async with serving(tmp_path, rates=RATES) as site:
+        ann, bob = map(open_accounts(site), ["ann", "bob"])
+        shared = await upload(bob, fixtures.pdf("of bob"), "b.pdf")
+        await site.post("hello", files=(shared,), session=bob)
+        (conversation,) = await conversations_of(site, bob)
+        await ask(bob, "PUT", f"/api/conversations/{conversation['id']}/shares/ann", json={"right": "reader"})
+        files = [await upload(ann, fixtures.pdf(f"page {number}"), "a.pdf") for number in range(3)]
+        async with started([ask(ann, "GET", f"/api/attachments/{file}/text") for file in files]):
+            await until(lambda: len(pool.free) == 2)
+            async with started([ask(person, "GET", f"/api/attachments/{shared}/text") for person in (ann, bob)]):
+                await until(lambda: len(pool.free) == 1)
+                (tmp_path / "go").touch()
+    pool.stop()
+
+
+async def test_conversions_of_stopped_runs_hold_up_neither_thumbnails_nor_conversions_of_others(tmp_path, monkeypatch):
+    pool = patient_pool(monkeypatch, "CONVERTERS", tmp_path)
+    async with serving(tmp_path, rates=RATES) as site:
+        bob, cache = open_accounts(site)("bob"), site.store.file_cache("ann")
+        picture, file = await upload(bob, fixtures.png(), "a.png"), await upload(bob, fixtures.pdf("of bob"), "b.pdf")
+        facts = (await asyncio.to_thread(cache.probe, File.from_bytes(fixtures.pdf("of ann")))).facts
+        for _ in range(70):
+            with acting_for("ann"):
+                task = asyncio.create_task(convert_in_turn([DerivationRequest(facts.sha256, "text")], cache))
+            await asyncio.sleep(0.001)
+            task.cancel()
+            await asyncio.wait([task])
+        assert (await ask(bob, "GET", f"/api/attachments/{picture}/thumbnail"))[0] == 200
+        async with started([ask(bob, "GET", f"/api/attachments/{file}/text")]):
+            await until(lambda: len(pool.free) == 1)
+            (tmp_path / "go").touch()
     pool.stop()
 
 

@@ -47,8 +47,8 @@ STORE_SECONDS = 0.3
 HEARTBEAT_SECONDS = 15.0
 #: Seconds after which the log of an ended run is deleted.
 LOG_SECONDS = 300.0
-#: Runs that a user may have at once in a worker while others have some, too; more wait.
-MAX_RUNS = 4
+#: Runs that a user may have at once in a worker while there are others, and otherwise; more wait.
+MAX_RUNS, MAX_RUNS_ALONE = 4, 32
 #: Seconds that a new run waits for its turn, and a request before it.
 TURN_SECONDS = 10.0
 #: Seconds that a stopping worker waits for its runs to end.
@@ -77,9 +77,9 @@ class Runs:
         self._is_leaving = self._is_released = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._storing = asyncio.Lock()
-        self._turns = Turns("runs", each=MAX_RUNS)
+        self._turns = Turns("runs", each=MAX_RUNS, alone=MAX_RUNS_ALONE)
         #: Requests that start a run: reading and storing a message costs time of the event loop, too.
-        self.requests = Turns("messages", each=MAX_RUNS)
+        self.requests = Turns("messages", each=MAX_RUNS, alone=MAX_RUNS_ALONE)
 
     async def __aenter__(self) -> Self:
         try:
