@@ -100,16 +100,19 @@ async def test_the_owner_of_a_conversation_does_not_wait_behind_the_conversions_
     pool = patient_pool(monkeypatch, "CONVERTERS", tmp_path)
     async with serving(tmp_path, rates=RATES) as site:
         ann, bob = map(open_accounts(site), ["ann", "bob"])
+        file = await upload(ann, fixtures.pdf("of ann"), "a.pdf")
         shared = await upload(bob, fixtures.pdf("of bob"), "b.pdf")
         await site.post("hello", files=(shared,), session=bob)
         (conversation,) = await conversations_of(site, bob)
-        await ask(bob, "PUT", f"/api/conversations/{conversation['id']}/shares/ann", json={"right": "reader"})
-        files = [await upload(ann, fixtures.pdf(f"page {number}"), "a.pdf") for number in range(3)]
-        async with started([ask(ann, "GET", f"/api/attachments/{file}/text") for file in files]):
+        shares = f"/api/conversations/{conversation['id']}/shares"
+        assert (await ask(bob, "PUT", f"{shares}/ann", json={"right": "reader"}))[0] == 204
+        async with started([ask(ann, "GET", f"/api/attachments/{file}/text")]):
             await until(lambda: len(pool.free) == 2)
-            async with started([ask(person, "GET", f"/api/attachments/{shared}/text") for person in (ann, bob)]):
-                await until(lambda: len(pool.free) == 1)
-                (tmp_path / "go").touch()
+            async with started([ask(ann, "GET", f"/api/attachments/{shared}/text")]):
+                await until(lambda: site.store.conversion_turns.count_waiting("ann"))
+                async with started([ask(bob, "GET", f"/api/attachments/{shared}/text")]):
+                    await until(lambda: len(pool.free) == 1)
+                    (tmp_path / "go").touch()
     pool.stop()
 
 

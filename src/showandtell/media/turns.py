@@ -114,9 +114,13 @@ class Turns:
 
     def check(self, owner: str) -> None:
         """Raise `TooBusy` if too many requests of the owner are waiting."""
-        if len(self._waiting.get(owner, ())) >= MAX_WAITING:
+        if self.count_waiting(owner) >= MAX_WAITING:
             text = f"{MAX_WAITING} of your {self.what} are waiting already: try again when some of them are done"
             raise TooBusy(text, retry_after=10)
+
+    def count_waiting(self, owner: str) -> int:
+        """The number of the owner's requests that wait."""
+        return len(self._waiting.get(owner, ()))
 
     @contextmanager
     def taken(self, owner: str, seconds: float) -> Generator[None]:
