@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from showandtell.agent.tools import as_tool
 from showandtell.core.messages.derivations import DerivationRequest
 from showandtell.core.messages.file import File
+from showandtell.inspector import send
 from showandtell.media import gate, turns
 from showandtell.media.turns import Budget, acting_for
 from showandtell.media.worker import WorkerPool
@@ -131,6 +133,24 @@ async def test_conversions_of_stopped_runs_hold_up_neither_thumbnails_nor_conver
         assert (await ask(bob, "GET", f"/api/attachments/{picture}/thumbnail"))[0] == 200
         async with started([ask(bob, "GET", f"/api/attachments/{file}/text")]):
             await until(lambda: len(pool.free) == 1)
+            (tmp_path / "go").touch()
+    pool.stop()
+
+
+async def test_questions_about_pictures_wait_for_ocr_without_a_thread_and_not_for_long(tmp_path, monkeypatch):
+    pool = patient_pool(monkeypatch, "OCR", tmp_path, 1)
+    async with serving(tmp_path, rates=RATES) as site:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+        ann, bob = map(open_accounts(site), ["ann", "bob"])
+        files = [await upload(ann, fixtures.png(9 + number), "a.png") for number in range(5)]
+        monkeypatch.setattr(send, "OCR_WAIT", 60.0)
+        questions = [site.post("what is this?", f"of {file}", files=(file,), session=ann) for file in files[:3]]
+        async with started(questions):
+            await until(lambda: gate.OCR.turns.count_waiting("ann") == 2)
+            assert (await site.post("hello", session=bob))[0] == 200
+            monkeypatch.setattr(send, "OCR_WAIT", 0.01)
+            answer = await site.post("what is this?", files=(files[4],), session=ann)
+            assert "text not read: OCR is busy with other pictures, ask again in a moment" in texts(answer[1])
             (tmp_path / "go").touch()
     pool.stop()
 

@@ -114,14 +114,15 @@ def describe(path: Path, media_type: str) -> dict[str, object]:
     return ask_child("describe", path, media_type, path.name, dict[str, Any]) if needs_decoder(media_type) else {}
 
 
-def read_text_in(path: Path, media_type: str) -> str | None:
+def read_text_in(path: Path, media_type: str, *, has_turn: bool = False) -> str | None:
     """Read the text in an image, or in those of a PDF's first three pages that have no text layer; empty if no text.
 
-    None if OCR is not installed or the type is neither of these. Raises `BadFile`.
+    None if OCR is not installed or the type is neither of these. `has_turn`: the caller has one of `OCR.turns`. Raises
+    `BadFile`.
     """
     if not (media_type.startswith("image/") or media_type == "application/pdf"):
         return None
-    return ask_child("read", path, media_type, path.name, str | None)
+    return ask_child("read", path, media_type, path.name, str | None, has_turn=has_turn)
 
 
 def make(path: Path, media_type: str, conversion: str, folder: Path) -> ConversionOutput:
@@ -212,12 +213,14 @@ def needs_decoder(media_type: str) -> bool:
     return media_type == "application/pdf" or kind_of(media_type) in {"image", "audio", "video"}
 
 
-def ask_child(task: Task, path: Path, media_type: str, name: str, kind: Any, **more: str) -> Any:
+def ask_child(
+    task: Task, path: Path, media_type: str, name: str, kind: Any, *, has_turn: bool = False, **more: str
+) -> Any:
     """Run a task for a file in a child; its result has the type `kind`."""
     request = {"task": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
     pool, seconds = choose_pool(task, more.get("conversion", ""))
     pool = THUMBNAILS if caller.get().in_lane else pool
-    return ask(pool, seconds, request, kind, name=name, advice=SAVE_ANEW)
+    return ask(pool, seconds, request, kind, name=name, advice=SAVE_ANEW, has_turn=has_turn)
 
 
 def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
@@ -242,7 +245,16 @@ class Answer(Struct):
     passing: bool = False
 
 
-def ask(pool: WorkerPool, seconds: float, request: Mapping[str, object], kind: Any, *, name: str, advice: str) -> Any:
+def ask(
+    pool: WorkerPool,
+    seconds: float,
+    request: Mapping[str, object],
+    kind: Any,
+    *,
+    name: str,
+    advice: str,
+    has_turn: bool = False,
+) -> Any:
     """The child's result, of the type `kind`.
 
     Raises `BadFile` if the child reports a problem, dies, is too late or answers something else. `name` and `advice`
@@ -250,7 +262,8 @@ def ask(pool: WorkerPool, seconds: float, request: Mapping[str, object], kind: A
     time, or if the caller has used its budget.
     """
     try:
-        answer = convert(pool.ask(request, seconds, caller.get().owner), Answer)
+        get_response = pool.ask_now if has_turn else pool.ask
+        answer = convert(get_response(request, seconds, caller.get().owner), Answer)
         if answer.result is not UNSET:
             return convert(answer.result, kind, dec_hook=read_path)
     except ValidationError:
