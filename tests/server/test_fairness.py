@@ -189,6 +189,19 @@ async def test_runs_over_the_limit_wait_and_those_of_others_do_not(tmp_path):
         assert all("done" in texts(task.result()[1]) for task in running)
 
 
+async def test_the_body_of_a_chat_request_is_read_in_turn(tmp_path, monkeypatch):
+    async with serving(tmp_path, rates=RATES) as site:
+        ann = open_accounts(site)("ann")
+        monkeypatch.setattr(turns, "MAX_WAITING", 0)
+
+        async def send_body():
+            yield b"x" * 1000
+            await asyncio.Event().wait()
+
+        async with ann.post("/api/chat", data=send_body(), headers={"content-type": "application/json"}) as answer:
+            assert (answer.status, int(answer.headers["retry-after"])) == (429, 10)
+
+
 async def test_a_run_that_waits_too_long_is_refused_and_leaves_nothing(tmp_path, monkeypatch):
     tool, released, begun = make_tool()
     monkeypatch.setattr(manager, "MAX_RUNS", 1)
