@@ -47,7 +47,7 @@ class TooMany(ValueError):
     """A list has too many items."""
 
 
-class Item(Struct):
+class Item(Struct, frozen=True):
     """An item of a list. Decoding stops at the first one that is too many: a body has room for millions.
 
     Bodies are decoded one at a time.
