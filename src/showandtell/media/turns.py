@@ -225,6 +225,7 @@ class Budget:
         self, seconds: float = math.inf, window: float = 3600.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.seconds, self.window, self.clock = seconds, window, clock
+        self._lock = threading.Lock()
         self._used: dict[str, tuple[float, float]] = {}
 
     def check(self, owner: str) -> None:
@@ -240,12 +241,13 @@ class Budget:
         """Count work that was done for an owner."""
         if not owner:
             return
-        started, used = self._used.get(owner, (0.0, 0.0))
-        now = self.clock()
-        if used and now < started + self.window:
-            self._used[owner] = (started, used + seconds)
-        else:
-            remember(self._used, owner, (now, seconds))
+        with self._lock:
+            started, used = self._used.get(owner, (0.0, 0.0))
+            now = self.clock()
+            if used and now < started + self.window:
+                self._used[owner] = (started, used + seconds)
+            else:
+                remember(self._used, owner, (now, seconds))
 
 
 def remember(values: dict[str, T], owner: str, value: T) -> None:
