@@ -26,6 +26,8 @@ WARMING = 8.0
 PAUSE = 2.0
 #: Seconds in which any request of the others has an answer, on a machine with other work.
 DEADLINE = 20.0
+#: The promise: p95 beside the greedy user, to p95 alone.
+MAX_RATIO = 1.5
 PATH = "/api/attachments"
 
 
@@ -67,11 +69,12 @@ async def work(client, number, timings):
 
 @asynccontextmanager
 async def being_greedy(program, client, folder):
-    """Run `greedy.py` meanwhile, in a process of its own; prints what it got."""
+    """Run `greedy.py` meanwhile, in a process of its own; prints what it got, which must be something of each kind."""
     file = folder / "big.pdf"
     await asyncio.to_thread(file.write_bytes, await asyncio.to_thread(fixtures.blank_pdf, 200_000))
     token = client.headers["authorization"].removeprefix("Bearer ")
     process = await asyncio.create_subprocess_exec(
+        *("nice", "-n", "5"),  # it makes load on the same machine; with more it would be too slow to be greedy
         *(sys.executable, str(Path(__file__).with_name("greedy.py")), program.url, token, str(file)),
         env={**os.environ, "PYTHONPATH": "tests"},
         stdin=asyncio.subprocess.PIPE,
@@ -82,6 +85,7 @@ async def being_greedy(program, client, folder):
     finally:
         output, _ = await asyncio.wait_for(process.communicate(b""), 60)
         print(f"the greedy user's: {output.decode().strip()}")  # noqa: T201
+    assert {name.partition(" ")[0] for name in json.loads(output)} == {"chat", "convert", "upload"}
 
 
 async def measure(clients, seconds):
@@ -104,9 +108,12 @@ async def test_a_greedy_user_hardly_slows_twenty_others(tmp_path):
         without = await measure(others, SECONDS)
         async with being_greedy(program, greedy, tmp_path):
             beside = await measure(others, SECONDS)
+    ratios = {}
     for kind in ("thumbnail", "chat", "upload"):
         before, after = without.p95(kind), beside.p95(kind)
         counts = len(without.seconds[kind]), len(beside.seconds[kind])
         print(f"{kind}: p95 {before:.3f} s alone, {after:.3f} s beside, x {after / before:.2f}, {counts} requests")  # noqa: T201
         assert max(beside.seconds[kind]) < DEADLINE
+        ratios[kind] = after / before
     assert (without.failed, beside.failed) == (Counter(), Counter())
+    assert max(ratios.values()) <= MAX_RATIO, ratios

@@ -19,6 +19,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.timeout(SECONDS + 600)]
 USERS = 100
 #: Messages of a conversation; every fourth has a new picture, and every fourth calls a tool.
 MESSAGES = 20
+#: Every eighth message, one with a new picture, asks about it: the answer needs OCR, which reads one picture at a time.
+QUESTION_EVERY = 8
 #: Runs whose tool waits, and the readers of each.
 RUNS, READERS = 50, 100
 TOOLS = """
@@ -45,6 +47,7 @@ async def chat(session, user, until, seconds):
     while time.monotonic() < until:
         name, files = f"chat {user} {count // MESSAGES}", ()
         words = "/view_file number=1" if count % MESSAGES and count % 4 == 2 else "hello"
+        words = "what is this?" if count % QUESTION_EVERY == 0 else words
         started = time.monotonic()
         if count % 4 == 0:
             picture = fixtures.png(100 + user, 100 + count % 1000)

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from showandtell.media import turns
 from support.postgres import DATABASES
 
 
@@ -17,6 +18,12 @@ def anyio_backend():
 def no_learned_models(monkeypatch):
     """Nothing that one test learns about a model counts in another one."""
     monkeypatch.setenv("XDG_STATE_HOME", f"{os.environ['XDG_DATA_HOME']}/{uuid4().hex}")
+
+
+@pytest.fixture(autouse=True)
+def no_other_owners(monkeypatch):
+    """The owners of one test are not present in another one."""
+    monkeypatch.setattr(turns, "PRESENCE", turns.Presence())
 
 
 @pytest.fixture(params=DATABASES)

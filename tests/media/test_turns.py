@@ -60,6 +60,23 @@ async def test_an_owner_has_one_place_while_others_wait(monkeypatch):
         pass
 
 
+async def test_an_owner_who_takes_other_places_is_present_for_all():
+    places, others = Turns("files", 3), Turns("runs", 3)
+    with others.taken("bob", 5):
+        pass
+    with places.taken("ann", 5), pytest.raises(TooBusy), places.taken("ann", 0.01):
+        raise AssertionError
+
+
+def test_an_owner_alone_has_a_limit_too():
+    places = Turns("uploads", each=2, alone=3)
+    with places.taken("ann", 5), places.taken("ann", 5), places.taken("ann", 5):
+        with pytest.raises(TooBusy), places.taken("ann", 0.01):
+            raise AssertionError
+        with places.taken("bob", 5), places.taken("bob", 5):
+            pass
+
+
 async def test_a_wait_that_is_too_long_ends_with_advice_and_without_a_place():
     places = Turns("files", 1)
     late = pytest.raises(TooBusy, match=r"waited 0\.01 s behind other files: try again later, with fewer at once")

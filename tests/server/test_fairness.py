@@ -3,15 +3,20 @@
 import asyncio
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 
 import pytest
 
 from showandtell.agent.tools import as_tool
+from showandtell.core.messages.derivations import DerivationRequest
+from showandtell.core.messages.file import File
+from showandtell.inspector import send
 from showandtell.media import gate, turns
-from showandtell.media.turns import Budget
+from showandtell.media.turns import Budget, acting_for
 from showandtell.media.worker import WorkerPool
 from showandtell.server.runs import manager
+from showandtell.storage.files.convert import convert_in_turn
 from support import fixtures
 from support.serving import chat_body, serving, texts
 from support.two_users import RATES, ask, conversations_of, open_accounts, upload
@@ -29,7 +34,7 @@ for line in sys.stdin:
 
 def patient_pool(monkeypatch, name, folder, size=3):
     """Put children in place of the gate's pool that answer once the file `go` exists."""
-    pool = WorkerPool((sys.executable, "-c", PATIENT, str(folder / "go")), size)
+    pool = WorkerPool((sys.executable, "-c", PATIENT, str(folder / "go")), size, timeout=240)
     monkeypatch.setattr(gate, name, pool)
     return pool
 
@@ -85,11 +90,68 @@ async def test_a_conversion_of_another_user_starts_at_once(tmp_path, monkeypatch
         files = [await upload(ann, fixtures.pdf(f"page {number}"), "a.pdf") for number in range(6)]
         file = await upload(bob, fixtures.pdf("of bob"), "b.pdf")
         async with started([ask(ann, "GET", f"/api/attachments/{file}/text") for file in files]) as of_ann:
-            await until(lambda: len(pool.free) == 1)
+            await until(lambda: len(pool.free) == 2)
             async with started([ask(bob, "GET", f"/api/attachments/{file}/text")]):
-                await until(lambda: not pool.free)
+                await until(lambda: len(pool.free) == 1)
                 assert not any(task.done() for task in of_ann)
                 (tmp_path / "go").touch()
+    pool.stop()
+
+
+async def test_the_owner_of_a_conversation_does_not_wait_behind_the_conversions_of_a_reader(tmp_path, monkeypatch):
+    pool = patient_pool(monkeypatch, "CONVERTERS", tmp_path)
+    async with serving(tmp_path, rates=RATES) as site:
+        ann, bob = map(open_accounts(site), ["ann", "bob"])
+        file = await upload(ann, fixtures.pdf("of ann"), "a.pdf")
+        shared = await upload(bob, fixtures.pdf("of bob"), "b.pdf")
+        await site.post("hello", files=(shared,), session=bob)
+        (conversation,) = await conversations_of(site, bob)
+        shares = f"/api/conversations/{conversation['id']}/shares"
+        assert (await ask(bob, "PUT", f"{shares}/ann", json={"right": "reader"}))[0] == 204
+        async with started([ask(ann, "GET", f"/api/attachments/{file}/text")]):
+            await until(lambda: len(pool.free) == 2)
+            async with started([ask(ann, "GET", f"/api/attachments/{shared}/text")]):
+                await until(lambda: site.store.conversion_turns.count_waiting("ann"))
+                async with started([ask(bob, "GET", f"/api/attachments/{shared}/text")]):
+                    await until(lambda: len(pool.free) == 1)
+                    (tmp_path / "go").touch()
+    pool.stop()
+
+
+async def test_conversions_of_stopped_runs_hold_up_neither_thumbnails_nor_conversions_of_others(tmp_path, monkeypatch):
+    pool = patient_pool(monkeypatch, "CONVERTERS", tmp_path)
+    async with serving(tmp_path, rates=RATES) as site:
+        bob, cache = open_accounts(site)("bob"), site.store.file_cache("ann")
+        picture, file = await upload(bob, fixtures.png(), "a.png"), await upload(bob, fixtures.pdf("of bob"), "b.pdf")
+        facts = (await asyncio.to_thread(cache.probe, File.from_bytes(fixtures.pdf("of ann")))).facts
+        for _ in range(70):
+            with acting_for("ann"):
+                task = asyncio.create_task(convert_in_turn([DerivationRequest(facts.sha256, "text")], cache))
+            await asyncio.sleep(0.001)
+            task.cancel()
+            await asyncio.wait([task])
+        assert (await ask(bob, "GET", f"/api/attachments/{picture}/thumbnail"))[0] == 200
+        async with started([ask(bob, "GET", f"/api/attachments/{file}/text")]):
+            await until(lambda: len(pool.free) == 1)
+            (tmp_path / "go").touch()
+    pool.stop()
+
+
+async def test_questions_about_pictures_wait_for_ocr_without_a_thread_and_not_for_long(tmp_path, monkeypatch):
+    pool = patient_pool(monkeypatch, "OCR", tmp_path, 1)
+    async with serving(tmp_path, rates=RATES) as site:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+        ann, bob = map(open_accounts(site), ["ann", "bob"])
+        files = [await upload(ann, fixtures.png(9 + number), "a.png") for number in range(5)]
+        monkeypatch.setattr(send, "OCR_WAIT", 60.0)
+        questions = [site.post("what is this?", f"of {file}", files=(file,), session=ann) for file in files[:3]]
+        async with started(questions):
+            await until(lambda: gate.OCR.turns.count_waiting("ann") == 2)
+            assert (await site.post("hello", session=bob))[0] == 200
+            monkeypatch.setattr(send, "OCR_WAIT", 0.01)
+            answer = await site.post("what is this?", files=(files[4],), session=ann)
+            assert "text not read: OCR is busy with other pictures, ask again in a moment" in texts(answer[1])
+            (tmp_path / "go").touch()
     pool.stop()
 
 
@@ -125,6 +187,19 @@ async def test_runs_over_the_limit_wait_and_those_of_others_do_not(tmp_path):
             assert len(begun) == manager.MAX_RUNS
             released.set()
         assert all("done" in texts(task.result()[1]) for task in running)
+
+
+async def test_the_body_of_a_chat_request_is_read_in_turn(tmp_path, monkeypatch):
+    async with serving(tmp_path, rates=RATES) as site:
+        ann = open_accounts(site)("ann")
+        monkeypatch.setattr(turns, "MAX_WAITING", 0)
+
+        async def send_body():
+            yield b"x" * 1000
+            await asyncio.Event().wait()
+
+        async with ann.post("/api/chat", data=send_body(), headers={"content-type": "application/json"}) as answer:
+            assert (answer.status, int(answer.headers["retry-after"])) == (429, 10)
 
 
 async def test_a_run_that_waits_too_long_is_refused_and_leaves_nothing(tmp_path, monkeypatch):

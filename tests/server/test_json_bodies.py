@@ -1,10 +1,12 @@
 """Bodies of JSON routes: small, read up to the first problem, and described in OpenAPI."""
 
+import io
 import json
 
 import pytest
 
-from showandtell.server.middleware.body_limits import MAX_BODY, MAX_SETTINGS_BODY
+from showandtell.server.chat_request import MAX_MESSAGE
+from showandtell.server.middleware.body_limits import MAX_BODY, MAX_CHAT_BODY, MAX_SETTINGS_BODY
 from support.serving import serving
 from support.two_users import ask
 
@@ -19,10 +21,10 @@ ROUTES = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "limit"), ROUTES)
+@pytest.mark.parametrize(("method", "path", "limit"), [*ROUTES, ("POST", "/api/chat", MAX_CHAT_BODY)])
 async def test_a_body_over_the_limit_of_its_route_is_refused_in_words(tmp_path, method, path, limit):
     async with serving(tmp_path) as site:
-        status, received = await ask(site.session, method, path, data=b" " * (limit + 1), headers=JSON)
+        status, received = await ask(site.session, method, path, data=io.BytesIO(b" " * (limit + 1)), headers=JSON)
         assert (status, received["error"]["kind"]) == (413, "TooLarge")
         assert received["error"]["text"].startswith(f"the body has more than {limit:,} bytes: send less")
 
@@ -34,6 +36,27 @@ async def test_a_body_of_invalid_fields_gets_one_short_problem(tmp_path, method,
         status, received = await ask(site.session, method, path, data=body, headers=JSON)
         assert (status, received["error"]["kind"]) == (422, "BadInput")
         assert len(received["error"]["text"]) < 250
+
+
+@pytest.mark.parametrize(
+    ("messages", "problem"),
+    [
+        (b"0," * 2_000_000, "Expected `object`, got `int` - at `$.messages[0]`"),
+        (b'{"id":"a","role":"user"},' * 10_001, "the request has more than 10000 messages: send fewer"),
+        (b'{"id":"a","role":"user","parts":[%s{}]},' % (b"{}," * 200), "the message has more than 200 parts: send"),
+        (b'{"id":"a","role":"user","parts":["%s"]},' % (b"x" * MAX_MESSAGE), "more than 4,194,304 bytes: upload it"),
+        (
+            b'{"id":"a","role":"user","parts":[{"type":"data-attachment","data":[%s0]}]},' % (b"0," * 5000),
+            "its id only",
+        ),
+    ],
+)
+async def test_a_chat_request_of_very_many_items_is_refused_before_they_are_read(tmp_path, messages, problem):
+    async with serving(tmp_path) as site:
+        data = b'{"id":"chat","messages":[%s]}' % messages.rstrip(b",")
+        status, received = await ask(site.session, "POST", "/api/chat", data=io.BytesIO(data), headers=JSON)
+        assert (status, received["error"]["kind"]) == (422, "BadInput")
+        assert problem in received["error"]["text"]
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"theme": "d\xff"}', b"[" * 9000, b'{"instructions": null}'])

@@ -17,12 +17,16 @@ from msgspec.structs import replace
 
 from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.inspector.answering.answer import answer
+from showandtell.inspector.answering.ocr import answer_in_turn
 from showandtell.inspector.answering.report import examine
 from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import ApiError, Host, IncomingRequest, ModelRequest, Reply
 
 #: Sizes of reads in bytes. They don't align with events, as on a real network.
 READ_SIZES = (313, 7, 1500, 64)
+
+#: Seconds that a request waits for OCR while other requests use it.
+OCR_WAIT = 2.5
 
 #: Computes the reply to a request.
 Answerer: TypeAlias = Callable[[ModelRequest], Reply]
@@ -52,9 +56,15 @@ async def serve(incoming: IncomingRequest, answerer: Answerer = default_answerer
     host, groups = find_host(incoming.path)
     try:
         incoming = _admit(incoming, host, groups)
-        model_request, reply = await asyncio.to_thread(_answer, host, incoming, answerer)
+        model_request = await asyncio.to_thread(host.read, incoming)
+        if answerer is default_answerer:
+            reply = await answer_in_turn(model_request, OCR_WAIT)
+        else:
+            reply = await asyncio.to_thread(answerer, model_request)
     except ApiError as error:
         return error_response(error, host)
+    except RecursionError:
+        return error_response(ApiError("The request body is nested too deeply."), host)
     chunks = host.serialize(reply, model_request, hashlib.sha256(incoming.body).hexdigest()[:24])
     kind = host.stream_type if model_request.stream else "application/json"
     return HttpResponse(200, _headers(kind, incoming.body), _stream(chunks))
@@ -74,14 +84,6 @@ def error_response(error: ApiError, host: Host) -> HttpResponse:
     """The error in the format of its host."""
     headers = {**_headers("application/json", b""), **host.error_headers(error)}
     return HttpResponse(error.status, headers, _stream([host.format_error(error)]))
-
-
-def _answer(host: Host, incoming: IncomingRequest, answerer: Answerer) -> tuple[ModelRequest, Reply]:
-    try:
-        request = host.read(incoming)
-        return request, answerer(request)
-    except RecursionError:
-        raise ApiError("The request body is nested too deeply.") from None
 
 
 async def _read_body(request: HttpRequest, headers: dict[str, str], host: Host) -> bytes:

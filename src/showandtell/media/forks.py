@@ -126,7 +126,7 @@ def run_fork(parent: int, prepare: Callable[[], Handler]) -> NoReturn:
     """Answer one request and end. Nothing but the two pipes is open, and nothing of the parent's runs at the end."""
     try:
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        os.setsid()
+        os.setpgid(0, 0)  # not a session: with autogroups its nice value would count for nothing
         die_with(parent)
         handle = prepare()
         line = read_line()

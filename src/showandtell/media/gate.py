@@ -141,14 +141,15 @@ def describe(path: Path, media_type: str) -> dict[str, object]:
     return ask_child("describe", path, media_type, path.name, dict[str, Any]) if needs_decoder(media_type) else {}
 
 
-def read_text_in(path: Path, media_type: str) -> str | None:
+def read_text_in(path: Path, media_type: str, *, has_turn: bool = False) -> str | None:
     """Read the text in an image, or in those of a PDF's first three pages that have no text layer; empty if no text.
 
-    None if OCR is not installed or the type is neither of these. Raises `BadFile`.
+    None if OCR is not installed or the type is neither of these. `has_turn`: the caller has one of `OCR.turns`. Raises
+    `BadFile`.
     """
     if not (media_type.startswith("image/") or media_type == "application/pdf"):
         return None
-    text: str | None = ask_child("read", path, media_type, path.name, str | None)
+    text: str | None = ask_child("read", path, media_type, path.name, str | None, has_turn=has_turn)
     return None if text is None else text[:TEXT_LIMIT]
 
 
@@ -256,12 +257,14 @@ def needs_decoder(media_type: str) -> bool:
     return media_type == "application/pdf" or kind_of(media_type) in {"image", "audio", "video"}
 
 
-def ask_child(task: Task, path: Path, media_type: str, name: str, kind: Any, **more: str) -> Any:
+def ask_child(
+    task: Task, path: Path, media_type: str, name: str, kind: Any, *, has_turn: bool = False, **more: str
+) -> Any:
     """Run a task for a file in a child; its result has the type `kind`, and at most `RESULT_LIMIT` bytes."""
     request = {"task": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
     pool, seconds = choose_pool(task, more.get("conversion", ""))
     pool = THUMBNAILS if caller.get().in_lane else pool
-    return ask(pool, seconds, request, kind, name=name, advice=SAVE_ANEW, limit=RESULT_LIMIT)
+    return ask(pool, seconds, request, kind, name=name, advice=SAVE_ANEW, limit=RESULT_LIMIT, has_turn=has_turn)
 
 
 def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
@@ -295,6 +298,7 @@ def ask(
     name: str,
     advice: str,
     limit: int = RESPONSE_LIMIT,
+    has_turn: bool = False,
 ) -> Any:
     """The child's result, of the type `kind` and of at most `limit` bytes.
 
@@ -303,7 +307,8 @@ def ask(
     time, or if the caller has used its budget.
     """
     try:
-        answer = pool.ask(request, seconds, caller.get().owner, Answer)
+        get_response = pool.ask_now if has_turn else pool.ask
+        answer = get_response(request, seconds, caller.get().owner, Answer)
         size = len(memoryview(answer.result))
         if size > limit:
             raise BadFile(name, STOPPED, advice)

@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import Future, wait
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
-from typing import Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -52,6 +52,52 @@ def acting_for(owner: str, *, in_lane: bool = False) -> Generator[None]:
         caller.reset(token)
 
 
+class Work(Protocol):
+    """A future or a task."""
+
+    def add_done_callback(self, fn: Callable[[Any], object], /) -> None:
+        """Call a function once it is done."""
+        ...
+
+
+AnyWork = TypeVar("AnyWork", bound=Work)
+
+
+class Place:
+    """A place that is held until the end of a `with` block, or of the work that it is kept for."""
+
+    def __init__(self) -> None:
+        self.work: Work | None = None
+
+    def keep_for(self, work: AnyWork) -> AnyWork:
+        """Hold the place until the work is done. A thread works on if the task that waits for it is cancelled."""
+        self.work = work
+        return work
+
+
+class Presence:
+    """When owners last asked for a place of any kind."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._times: dict[str, float] = {}
+
+    def note(self, owner: str) -> None:
+        """The owner is here."""
+        with self._lock:
+            remember(self._times, owner, time.monotonic())
+
+    def has_others(self, owner: str) -> bool:
+        """Whether another owner was here within the last minute."""
+        with self._lock:
+            latest = next((when for other, when in reversed(self._times.items()) if other != owner), None)
+        return latest is not None and latest > time.monotonic() - PRESENT_SECONDS
+
+
+#: Of all places in this process: a user who uploads is present for conversions, too.
+PRESENCE: Presence = Presence()
+
+
 class Turns:
     """`places` that owners take in turn.
 
@@ -65,13 +111,16 @@ class Turns:
         self._lock = threading.Lock()
         self._waiting: dict[str, deque[Future[None]]] = {}
         self._held = Counter[str]()
-        self._present: dict[str, float] = {}
 
     def check(self, owner: str) -> None:
         """Raise `TooBusy` if too many requests of the owner are waiting."""
-        if len(self._waiting.get(owner, ())) >= MAX_WAITING:
+        if self.count_waiting(owner) >= MAX_WAITING:
             text = f"{MAX_WAITING} of your {self.what} are waiting already: try again when some of them are done"
             raise TooBusy(text, retry_after=10)
+
+    def count_waiting(self, owner: str) -> int:
+        """The number of the owner's requests that wait."""
+        return len(self._waiting.get(owner, ()))
 
     @contextmanager
     def taken(self, owner: str, seconds: float) -> Generator[None]:
@@ -86,7 +135,7 @@ class Turns:
             self._give_back(owner)
 
     @asynccontextmanager
-    async def awaited(self, owner: str, seconds: float = math.inf) -> AsyncGenerator[None]:
+    async def awaited(self, owner: str, seconds: float = math.inf) -> AsyncGenerator[Place]:
         """Hold a place in a task. Raises `TooBusy` if none is free for the owner within these seconds."""
         turn = self._ask(owner)
         try:
@@ -98,10 +147,14 @@ class Turns:
             if isinstance(error, TimeoutError):
                 raise self._late(seconds) from None
             raise
+        place = Place()
         try:
-            yield
+            yield place
         finally:
-            self._give_back(owner)
+            if place.work is None:
+                self._give_back(owner)
+            else:
+                place.work.add_done_callback(lambda _: self._give_back(owner))
 
     def _late(self, seconds: float) -> TooBusy:
         text = f"waited {seconds:g} s behind other {self.what}: try again later, with fewer at once"
@@ -109,9 +162,9 @@ class Turns:
 
     def _ask(self, owner: str) -> Future[None]:
         turn = Future[None]()
+        PRESENCE.note(owner)
         with self._lock:
             self.check(owner)
-            remember(self._present, owner, time.monotonic())
             self._waiting.setdefault(owner, deque()).append(turn)
         self._grant()
         return turn
@@ -157,10 +210,9 @@ class Turns:
 
     def _limit(self, owner: str) -> float:
         """Number of places that the owner may hold now."""
-        latest = next((other for other in reversed(self._present) if other != owner), None)
-        if latest is not None and self._present[latest] > time.monotonic() - PRESENT_SECONDS:
+        if PRESENCE.has_others(owner) or any(other != owner for other in self._held):
             return self.each
-        return self.each if any(other != owner for other in self._held) else self.alone
+        return self.alone
 
 
 class Budget:
@@ -173,6 +225,7 @@ class Budget:
         self, seconds: float = math.inf, window: float = 3600.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.seconds, self.window, self.clock = seconds, window, clock
+        self._lock = threading.Lock()
         self._used: dict[str, tuple[float, float]] = {}
 
     def check(self, owner: str) -> None:
@@ -188,12 +241,13 @@ class Budget:
         """Count work that was done for an owner."""
         if not owner:
             return
-        started, used = self._used.get(owner, (0.0, 0.0))
-        now = self.clock()
-        if used and now < started + self.window:
-            self._used[owner] = (started, used + seconds)
-        else:
-            remember(self._used, owner, (now, seconds))
+        with self._lock:
+            started, used = self._used.get(owner, (0.0, 0.0))
+            now = self.clock()
+            if used and now < started + self.window:
+                self._used[owner] = (started, used + seconds)
+            else:
+                remember(self._used, owner, (now, seconds))
 
 
 def remember(values: dict[str, T], owner: str, value: T) -> None:

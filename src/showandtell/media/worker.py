@@ -108,7 +108,15 @@ class WorkerPool:
         Raises `TooBusy` if none is free within `timeout` seconds, or if the owner has used its budget.
         """
         self.budget.check(owner)
-        with self.turns.taken(owner, self.timeout), self.free_worker() as worker:
+        with self.turns.taken(owner, self.timeout):
+            return self.ask_now(request, seconds, owner, kind)
+
+    def ask_now(
+        self, request: Mapping[str, object], seconds: float, owner: str = "", kind: Any = dict[str, Any]
+    ) -> Any:
+        """Like `ask`, for a caller that has a turn."""
+        self.budget.check(owner)
+        with self.free_worker() as worker:
             started = time.monotonic()
             try:
                 return worker.ask(request, seconds, kind)

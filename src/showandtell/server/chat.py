@@ -13,12 +13,14 @@ from starlette.responses import Response
 from showandtell.core.messages.message import BranchPoint, Draft
 from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream.chunks import HEADERS
-from showandtell.errors import BadInput, NotFound, UnknownModel
+from showandtell.errors import BadInput, NotFound, ShowAndTellError, UnknownModel
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.chat_request import ChatRequest, FileId, parse_chat_request
 from showandtell.server.event_stream import EventStream
+from showandtell.server.files.receiving import refuse_body
 from showandtell.server.idempotency import Decision, decide, find_branch_point, possible_keys, starts_branch
+from showandtell.server.middleware.body_limits import MAX_CHAT_BODY, receive_limited
 from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunDiscarded, RunRequest
 from showandtell.server.runs.manager import TURN_SECONDS
@@ -82,9 +84,18 @@ REQUEST_BODY: dict[str, Any] = {
 )
 async def chat(request: Request, server: CurrentServer, user: CurrentUser) -> Response:
     """Respond to a new or edited message or to an approval, or regenerate a response."""
-    async with server.runs.requests.awaited(user.name, TURN_SECONDS):
-        chat_request = parse_chat_request(await request.body())
-        return await respond(server, user, chat_request, await choose_model(server, user, chat_request))
+    body = None
+    try:
+        async with server.runs.requests.awaited(user.name, TURN_SECONDS):
+            body = await receive_limited(request.scope, request.receive, MAX_CHAT_BODY)
+            if not isinstance(body, bytes):
+                return body or Response(status_code=499)  # the client is gone: only metrics and logs see this
+            chat_request = parse_chat_request(body)
+            return await respond(server, user, chat_request, await choose_model(server, user, chat_request))
+    except ShowAndTellError as error:
+        if body is not None:
+            raise
+        return refuse_body(error)
 
 
 class Place(Struct, frozen=True):

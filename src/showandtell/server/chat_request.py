@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import ClassVar, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -12,8 +12,10 @@ from msgspec import Raw, Struct
 from showandtell.errors import BadInput
 from showandtell.storage.conversations.access import NO_TEXT
 
-#: Maximum number of parts in a message: people write far fewer.
-MAX_PARTS = 200
+#: Maximum number of messages in a request, and of parts in the last one: people write far fewer.
+MAX_MESSAGES, MAX_PARTS = 10_000, 200
+#: Maximum bytes of the last message, and of the data about a file or an approval in a part of it.
+MAX_MESSAGE, MAX_DATA, MAX_APPROVAL = 4 * 1024 * 1024, 10_000, 1024 * 1024
 #: Maximum characters in a message, in the reason of an approval, and in a client's id.
 MAX_CHARACTERS = 1_000_000
 MAX_ID = 500
@@ -23,6 +25,7 @@ UPLOAD_FIRST = (
     "and send a part with the url or id of the response"
 )
 
+T = TypeVar("T")
 Trigger: TypeAlias = Literal["submit-message", "regenerate-message"]
 
 
@@ -40,7 +43,25 @@ class AttachmentData(Struct, frozen=True):
     id: str = ""
 
 
-class ClientPart(Struct, frozen=True, rename="camel"):
+class TooMany(ValueError):
+    """A list has too many items."""
+
+
+class Item(Struct, frozen=True):
+    """An item of a list. Decoding stops at the first one that is too many: a body has room for millions.
+
+    Bodies are decoded one at a time.
+    """
+
+    room: ClassVar[list[int]] = [0]
+
+    def __post_init__(self) -> None:
+        self.room[0] -= 1
+        if self.room[0] < 0:
+            raise TooMany("too many items")
+
+
+class ClientPart(Item, frozen=True, rename="camel"):
     """The fields of a message part that any type uses. Parts of unknown types may hold anything."""
 
     type: str = ""
@@ -51,19 +72,19 @@ class ClientPart(Struct, frozen=True, rename="camel"):
     approval: Raw = Raw(b"{}")
 
 
-class ClientMessage(Struct, frozen=True):
+class ClientMessage(Item, frozen=True):
     """A message as the client sends it."""
 
     id: str
     role: Literal["user", "assistant", "system"]
-    parts: list[Raw] = []
+    parts: Raw = Raw(b"[]")
 
 
 class Body(Struct, frozen=True, rename="camel"):
     """The stock client's request body, with `model` added."""
 
     id: str
-    messages: list[Raw] = []
+    messages: list[ClientMessage] = []
     trigger: Trigger = "submit-message"
     message_id: str | None = None
     model: str | None = None
@@ -101,8 +122,7 @@ class ChatRequest(Struct, frozen=True):
 
 
 read_body = msgspec.json.Decoder(Body).decode
-read_message = msgspec.json.Decoder(ClientMessage).decode
-read_part = msgspec.json.Decoder(ClientPart).decode
+read_parts = msgspec.json.Decoder(list[ClientPart]).decode
 read_approval = msgspec.json.Decoder(UiAnswer).decode
 read_attachment_data = msgspec.json.Decoder(AttachmentData).decode
 
@@ -110,17 +130,17 @@ read_attachment_data = msgspec.json.Decoder(AttachmentData).decode
 def parse_chat_request(data: bytes) -> ChatRequest:
     """Parse a request body. Raises `BadInput`."""
     try:
-        body = read_body(data)
-        last = read_message(body.messages[-1]) if body.messages else None
-        parts = [read_part(part) for part in (last.parts if last else [])[: MAX_PARTS + 1]]
+        body = decode(read_body, data, MAX_MESSAGES, "request", "messages")
+        last = body.messages[-1] if body.messages else None
+        if last is not None and len(last.parts) > MAX_MESSAGE:
+            raise BadInput(f"the message has more than {MAX_MESSAGE:,} bytes: upload it as a file")
+        parts = decode(read_parts, last.parts, MAX_PARTS, "message", "parts") if last is not None else []
         content = tuple(text_and_files(parts)) if last is not None and last.role == "user" else ()
         approvals = dict(approvals_in(parts)) if last is not None and last.role == "assistant" else {}
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"the body is not a chat request ({error}): send {{id, messages, trigger}}") from None
     except UnicodeDecodeError:
         raise BadInput("the body is not UTF-8: send JSON as in RFC 8259") from None
-    if len(parts) > MAX_PARTS:
-        raise BadInput(f"the message has more than {MAX_PARTS} parts: send fewer")
     lengths = (
         sum(len(part) for part in content if isinstance(part, str)),
         sum(len(why) for _, why in approvals.values()),
@@ -134,6 +154,17 @@ def parse_chat_request(data: bytes) -> ChatRequest:
     return ChatRequest(
         body.id, client_id, () if is_regeneration else content, approvals, body.trigger, body.message_id, body.model
     )
+
+
+def decode(decoder: Callable[[bytes | Raw], T], data: bytes | Raw, room: int, whole: str, items: str) -> T:
+    """Decode a list, or what has one, of at most `room` items. Raises `BadInput` if it has more, and `DecodeError`."""
+    Item.room[0] = room
+    try:
+        return decoder(data)
+    except msgspec.ValidationError as error:
+        if isinstance(error.__cause__, TooMany):
+            raise BadInput(f"the {whole} has more than {room} {items}: send fewer") from None
+        raise
 
 
 def check_message_id(message_id: str | None) -> None:
@@ -162,6 +193,8 @@ def text_and_files(parts: Iterable[ClientPart]) -> Iterable[str | FileId]:
 def file_id_of(part: ClientPart) -> str:
     """The id of the file that a part names. Raises `BadInput` unless it was uploaded to this server."""
     if part.type == "data-attachment":
+        if len(part.data) > MAX_DATA:
+            raise BadInput(f"the data of a file has more than {MAX_DATA:,} bytes: send its id only")
         return read_attachment_data(part.data).id
     match = ATTACHMENT_URL.fullmatch(part.url)
     if match is None:
@@ -173,6 +206,8 @@ def approvals_in(parts: Iterable[ClientPart]) -> Iterable[tuple[str, tuple[bool,
     """Call ids with the person's decision and reason."""
     for part in parts:
         if part.state == "approval-responded":
+            if len(part.approval) > MAX_APPROVAL:
+                raise BadInput(f"an approval has more than {MAX_APPROVAL:,} bytes: give a shorter reason")
             decision = read_approval(part.approval)
             if decision.approved is not None:
                 yield decision.id, (decision.approved, decision.reason)

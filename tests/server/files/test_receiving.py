@@ -216,6 +216,15 @@ async def test_a_body_that_never_arrives_times_out(tmp_path, monkeypatch):
         assert await leftovers(site) == (0, 0, 0)
 
 
+async def test_a_body_that_arrives_very_slowly_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(receiving, "RATE_SECONDS", 0.0)
+    monkeypatch.setattr(receiving, "MIN_RATE", 10**12)
+    async with serving(tmp_path) as site:
+        response = await send_raw(site, head(site, "content-length: 1000"), b"x" * 500)
+        assert response.startswith(b"HTTP/1.1 408 ")
+        assert await leftovers(site) == (0, 0, 0)
+
+
 async def test_a_body_that_ends_early_leaves_nothing(tmp_path, monkeypatch):
     discard, discarded, loop = SpoolWriter.discard, asyncio.Semaphore(0), asyncio.get_running_loop()
     discard_and_signal = lambda incoming: (discard(incoming), loop.call_soon_threadsafe(discarded.release))  # noqa: E731 - a single line

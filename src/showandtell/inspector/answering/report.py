@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -36,8 +36,28 @@ class FileReport(Struct, frozen=True):
     unread: str = ""
 
 
-def examine(file: ReceivedFile, index: int, *, read: bool) -> FileReport:
-    """Hash, probe and describe a file. With `read`, run OCR on images. Blocks: run it in a thread."""
+#: The text in an image or scan by its path, media type and sha256, and why there is none.
+ReadImage: TypeAlias = Callable[[Path, str, str], tuple[str, str]]
+
+
+def read_image(path: Path, media_type: str, sha256: str) -> tuple[str, str]:
+    """Run OCR, unless the text is known."""
+    text = ocr_cache.get(sha256)
+    return describe_text(sha256, gate.read_text_in(path, media_type) if text is None else text)
+
+
+def describe_text(sha256: str, text: str | None) -> tuple[str, str]:
+    """What OCR read, and why there is no text. Caches it."""
+    if text is None:
+        return "", "text not read: OCR is not installed"
+    ocr_cache[sha256] = text
+    while len(ocr_cache) > MAX_OCR_CACHE:
+        ocr_cache.pop(next(iter(ocr_cache)), None)
+    return text, "" if text.strip() else "no text found in it"
+
+
+def examine(file: ReceivedFile, index: int, *, read: bool, read_image: ReadImage = read_image) -> FileReport:
+    """Hash, probe and describe a file. With `read`, read the text in images. Blocks: run it in a thread."""
     title, where = title_of(file, index), _format_location(file)
     if file.data is None:
         return FileReport(title, where, file.media_type, 0, "", {}, problem=f"only a reference came: {file.reference}")
@@ -50,25 +70,12 @@ def examine(file: ReceivedFile, index: int, *, read: bool) -> FileReport:
             facts = dict(gate.describe(path, probed.media_type))
             text, unread = str(facts.pop("text", "") or ""), ""
             if not text.strip() and ("pixels" in facts or "pages" in facts):
-                text, unread = _read_image_text(path, probed.media_type, digest) if read else ("", _ocr_hint())
+                text, unread = read_image(path, probed.media_type, digest) if read else ("", _ocr_hint())
         except BadFile as error:
             return FileReport(
                 title, where, file.media_type, len(file.data), digest, {}, problem=f"it {error.problem}: {error.advice}"
             )
     return FileReport(title, where, probed.media_type, len(file.data), digest, facts, text, unread=unread)
-
-
-def _read_image_text(path: Path, media_type: str, digest: str) -> tuple[str, str]:
-    """The text in an image or scan, and why there is none."""
-    text = ocr_cache.get(digest)
-    if text is None:
-        text = gate.read_text_in(path, media_type)
-        if text is None:
-            return "", "text not read: OCR is not installed"
-        ocr_cache[digest] = text
-        while len(ocr_cache) > MAX_OCR_CACHE:
-            ocr_cache.pop(next(iter(ocr_cache)), None)
-    return text, "" if text.strip() else "no text found in it"
 
 
 def _ocr_hint() -> str:

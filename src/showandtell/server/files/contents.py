@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
@@ -28,7 +29,7 @@ from showandtell.server.files.ranges import matches_etag
 from showandtell.server.files.serving_files import ServedFile, StreamedFile, changed_response, file_response
 from showandtell.server.schemas import BINARY, ErrorShape, errors, is_visual
 from showandtell.server.state import CurrentServer, Server
-from showandtell.storage.blobs.threads import run_long_job
+from showandtell.storage.blobs.threads import LONG_JOBS, run_long_job
 from showandtell.storage.conversations.derived_files import convert, find_derivative
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.uploads import Upload
@@ -177,8 +178,8 @@ async def send_page(file: File, number: int) -> Response:
     conversion = Conversion("image") if is_svg else Conversion("pages", max_count=1, pages=(number,))
     recipe = serialize_conversion(structs.replace(conversion, types=("image/webp",), side=MAX_PAGE_SIDE))
     try:
-        async with file.store.conversion_turns.awaited(caller.get().owner, WAIT_SECONDS):
-            data = await run_long_job(render_image, file, recipe)
+        async with file.store.conversion_turns.awaited(caller.get().owner, WAIT_SECONDS) as place:
+            data = await asyncio.wrap_future(place.keep_for(LONG_JOBS.submit(render_image, file, recipe)))
     except DecoderBusy as error:
         text = f"page {number} of {file.name} {error.problem}: {error.advice}"
         raise TooBusy(text, retry_after=error.retry_after) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -26,6 +27,8 @@ from showandtell.storage.uncancelled import shielded
 CHUNK: Final = 256 * 1024
 #: Seconds to wait for more of a body.
 BODY_TIMEOUT: Final = 60.0
+#: Minimum bytes per second of waiting for a body, checked when that took this many seconds.
+MIN_RATE, RATE_SECONDS = 1000, 60.0
 #: Maximum characters of a claimed media type; the rest is ignored.
 MAX_MEDIA_TYPE: Final = 255
 #: Maximum number of files in a form.
@@ -39,13 +42,13 @@ class FileTooLarge(BadInput):
 
 
 class TooSlow(BadInput):
-    """A body stopped arriving."""
+    """A body stopped arriving, or arrives very slowly."""
 
     status: Final = 408
 
 
 class Body:
-    """A request body, which can be iterated once. Raises `TooSlow` if it stops arriving.
+    """A request body, which can be iterated once. Raises `TooSlow` if it stops arriving, or at less than `MIN_RATE`.
 
     `is_complete` is true once the body was read to its end.
     """
@@ -55,13 +58,19 @@ class Body:
         self.is_complete = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        chunks = self._request.stream()
+        chunks, waited, received = self._request.stream(), 0.0, 0
         try:
             while True:
+                started = time.monotonic()
                 async with asyncio.timeout(BODY_TIMEOUT):
                     chunk = await anext(chunks, None)
                 if chunk is None:
                     break
+                waited, received = waited + time.monotonic() - started, received + len(chunk)
+                if waited > RATE_SECONDS:
+                    if received < MIN_RATE * waited:
+                        raise TooSlow(f"less than {MIN_RATE} bytes a second arrived: send the body again")
+                    waited, received = 0.0, 0
                 yield chunk
         except TimeoutError:
             raise TooSlow(f"no data arrived for {BODY_TIMEOUT:g} s: send the body again") from None

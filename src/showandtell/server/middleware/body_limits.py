@@ -1,4 +1,4 @@
-"""Limit the size and time of request bodies other than uploads, which are read in full before the route runs."""
+"""Limit the size and time of request bodies. Most are read in full before the route runs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from showandtell.server.middleware.origin_guard import SAFE_METHODS, UPLOADS_PAT
 from showandtell.server.middleware.refusals import Refusal
 
 #: Maximum bytes of a chat request, in which clients send the full history.
-MAX_CHAT_BODY: Final = 8 * 1024 * 1024
+MAX_CHAT_BODY: Final = 5 * 1024 * 1024
 #: Maximum bytes of settings: 20,000 escaped characters of instructions.
 MAX_SETTINGS_BODY: Final = 128 * 1024
 #: Maximum bytes of any other body, such as a title.
 MAX_BODY: Final = 16 * 1024
-LIMITS: Final[Mapping[str, int]] = {"/api/chat": MAX_CHAT_BODY, "/api/settings": MAX_SETTINGS_BODY}
+LIMITS: Final[Mapping[str, int]] = {"/api/settings": MAX_SETTINGS_BODY}
+#: Their routes limit bodies, and read them when it is the user's turn.
+OWN_LIMITS: Final = frozenset({UPLOADS_PATH, "/api/chat"})
 #: Seconds until a body has to be complete.
 BODY_TIMEOUT: Final = 60.0
 
@@ -26,7 +28,7 @@ BODY_TIMEOUT: Final = 60.0
 class BodyLimits:
     """Innermost ASGI middleware: 413 for bodies over the limit, 408 for bodies that arrive too slowly.
 
-    Uploads pass: their route limits them while it stores them.
+    Uploads and chat requests pass.
     """
 
     def __init__(
@@ -40,24 +42,29 @@ class BodyLimits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body and pass the request on, or send an error."""
-        if scope["type"] != "http" or scope["method"] in SAFE_METHODS or scope["path"] == UPLOADS_PATH:
+        if scope["type"] != "http" or scope["method"] in SAFE_METHODS or scope["path"] in OWN_LIMITS:
             await self._app(scope, receive, send)
             return
         limit = self._limits.get(scope["path"], self._max_body)
-        try:
-            async with asyncio.timeout(self._timeout):
-                body = await read_body(Headers(scope=scope), receive, limit)
-        except OverflowError:
-            await Refusal(
-                413, "TooLarge", f"the body has more than {limit:,} bytes: send less, and upload files separately"
-            )(scope, receive, send)
-        except TimeoutError:
-            await Refusal(408, "TooSlow", f"the body did not arrive within {self._timeout:g} s: send it again")(
-                scope, receive, send
-            )
-        else:
-            if body is not None:
-                await self._app(scope, _replay(body, receive), send)
+        body = await receive_limited(scope, receive, limit, self._timeout)
+        if isinstance(body, Refusal):
+            await body(scope, receive, send)
+        elif body is not None:
+            await self._app(scope, _replay(body, receive), send)
+
+
+async def receive_limited(
+    scope: Scope, receive: Receive, limit: int, seconds: float = BODY_TIMEOUT
+) -> bytes | Refusal | None:
+    """Return the body, the refusal of one that is too large or too slow, or None if the client disconnected."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await read_body(Headers(scope=scope), receive, limit)
+    except OverflowError:
+        text = f"the body has more than {limit:,} bytes: send less, and upload files separately"
+        return Refusal(413, "TooLarge", text)
+    except TimeoutError:
+        return Refusal(408, "TooSlow", f"the body did not arrive within {seconds:g} s: send it again")
 
 
 async def read_body(headers: Headers, receive: Receive, max_bytes: int) -> bytes | None:

@@ -103,6 +103,8 @@ class DaemonThreads:
 
 SHORT_JOBS = DaemonThreads(MAX_THREADS, "files")
 LONG_JOBS = DaemonThreads(MAX_THREADS, "conversions")
+#: People look at thumbnails: they never wait for other conversions.
+THUMBNAIL_JOBS = DaemonThreads(8, "thumbnails")
 
 
 async def run_in_thread(function: Callable[..., T], *values: Any) -> T:

@@ -11,7 +11,7 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.media import gate
 from showandtell.media.turns import acting_for, caller
-from showandtell.storage.blobs.threads import run_long_job
+from showandtell.storage.blobs.threads import LONG_JOBS, THUMBNAIL_JOBS, DaemonThreads
 from showandtell.storage.conversations.known_results import store_results
 from showandtell.storage.database.garbage_collection import KNOWN_COLUMNS
 from showandtell.storage.database.quotas import Account, reference_from_threads
@@ -53,17 +53,28 @@ async def find_derivative(store: Store, owner: str, sha256: str, derived_sha256:
 async def convert(store: Store, owner: str, facts: Facts, conversion: str) -> Derivative | Failed:
     """A conversion of stored bytes, stored or new. A failure that may pass is tried again.
 
-    Concurrent callers share one conversion. It completes even if callers are cancelled. Raises `TooBusy`.
+    Callers wait in their own turn, and those whose turn it is share one conversion. It completes even if callers are
+    cancelled. Raises `TooBusy`.
     """
     request = DerivationRequest(facts.sha256, conversion)
     result = (await load_derivations(store, owner, facts.sha256)).get(request)
     if is_final(result):
         return result
+    user, in_lane = caller.get().owner, conversion == "thumbnail"
+    gate.BUDGET.check(user)
+    turns, threads = (store.thumbnail_turns, THUMBNAIL_JOBS) if in_lane else (store.conversion_turns, LONG_JOBS)
     underway, key = store.active_conversions, (owner, request)
-    if key not in underway:
-        underway[key] = task = asyncio.create_task(convert_in_slot(store, owner, facts, request))
-        task.add_done_callback(lambda done: finish(store, key, done))
-    return await asyncio.shield(underway[key])
+    with acting_for(user, in_lane=in_lane):
+        async with turns.awaited(user, WAIT_SECONDS) as place:
+            if key in underway:  # another caller's, which may fail because that caller has too much in progress
+                await asyncio.wait([underway[key]])
+            result = (await load_derivations(store, owner, facts.sha256)).get(request)
+            if is_final(result):
+                return result
+            if key not in underway:
+                underway[key] = place.keep_for(asyncio.create_task(convert_now(store, owner, facts, request, threads)))
+                underway[key].add_done_callback(lambda done: finish(store, key, done))
+            return await asyncio.shield(underway[key])
 
 
 def finish(store: Store, key: tuple[str, DerivationRequest], task: asyncio.Task[Derivative | Failed]) -> None:
@@ -73,28 +84,19 @@ def finish(store: Store, key: tuple[str, DerivationRequest], task: asyncio.Task[
         task.exception()
 
 
-async def convert_in_slot(store: Store, owner: str, facts: Facts, request: DerivationRequest) -> Derivative | Failed:
-    """Convert once it is the caller's turn, unless another process has done so meanwhile. Raises `TooBusy`."""
-    in_lane, user = request.conversion == "thumbnail", caller.get().owner
-    gate.BUDGET.check(user)
-    turns = store.thumbnail_turns if in_lane else store.conversion_turns
-    with acting_for(user, in_lane=in_lane):
-        async with turns.awaited(user, WAIT_SECONDS):
-            result = (await load_derivations(store, owner, facts.sha256)).get(request)
-            return result if is_final(result) else await convert_now(store, owner, facts, request)
-
-
 def is_final(result: Derivative | Failed | None) -> TypeGuard[Derivative | Failed]:
     """Whether a result exists and needs no retry."""
     return result is not None and not (isinstance(result, Failed) and result.passing)
 
 
-async def convert_now(store: Store, owner: str, facts: Facts, request: DerivationRequest) -> Derivative | Failed:
-    """Convert and store the result."""
+async def convert_now(
+    store: Store, owner: str, facts: Facts, request: DerivationRequest, threads: DaemonThreads
+) -> Derivative | Failed:
+    """Convert in one of these threads, and store the result."""
     account = Account(owner, store.quotas, store.terms.clock)
     file_cache = store.file_cache(owner, reference_from_threads(store.database, account))
     file_cache.facts[facts.sha256] = facts
-    result = (await run_long_job(convert_all, [request], file_cache))[request]
+    result = (await asyncio.wrap_future(threads.submit(convert_all, [request], file_cache)))[request]
     now = store.terms.clock()
     await store.database.write(lambda connection: store_results(connection, owner, {request: result}, now))
     return result

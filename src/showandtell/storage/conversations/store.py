@@ -137,8 +137,8 @@ class Store:
         self.quotas = settings.get("quotas", Quotas())
         self.terms = settings.get("terms", Terms(settings.get("clock", time.time)))
         self.strip_location = settings.get("strip_location", False)
-        #: Uploads that are received at once: a user has four of them while others upload, too.
-        self.upload_turns = Turns("uploads", each=4)
+        #: Uploads that are received at once: of a user, four while there are others and 16 otherwise.
+        self.upload_turns = Turns("uploads", each=4, alone=16)
         #: Concurrent probes of uploads, and conversions for people; those for models are not counted. The gate has as
         #: many child processes for conversions and thumbnails.
         self.probe_turns = Turns("uploads", MAX_CONCURRENT_PROBES, each=2)
@@ -241,8 +241,8 @@ class Store:
         """Store and probe a file that belongs to no message yet. Its bytes are protected until a row names them."""
         account = Account(user, self.quotas, self.terms.clock)
         file_cache = self.file_cache(user, reference_from_threads(self.database, account))
-        async with self.probe_turns.awaited(caller.get().owner, PROBE_SECONDS):
-            return await asyncio.wrap_future(start_probe(file_cache, file))
+        async with self.probe_turns.awaited(caller.get().owner, PROBE_SECONDS) as place:
+            return await asyncio.wrap_future(place.keep_for(start_probe(file_cache, file)))
 
     async def list(self, owner: str = "local", *, limit: int = 50, before: str | None = None) -> tuple[Summary, ...]:
         """An owner's conversations, most recently changed first; `before` is the last id of the previous page.

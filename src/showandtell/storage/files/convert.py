@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from showandtell.errors import BadFile, BadInput, FileChanged, TooBusy
 from showandtell.media import gate
 from showandtell.media.gate import ConversionOutput
 from showandtell.media.turns import Turns, caller
-from showandtell.storage.blobs.threads import run_long_job
+from showandtell.storage.blobs.threads import LONG_JOBS
 from showandtell.storage.files.file_cache import FileCache
 
 #: Concurrent conversions of one message; the gate has as many child processes for one user.
@@ -41,8 +42,8 @@ async def convert_in_turn(requests: Iterable[DerivationRequest], file_cache: Fil
     """Like `convert_all`, once it is the caller's turn. Waiting takes no thread, and ends after `WAIT_SECONDS`."""
     pending = list(requests)
     try:
-        async with LOADS.awaited(caller.get().owner, WAIT_SECONDS):
-            return await run_long_job(convert_all, pending, file_cache)
+        async with LOADS.awaited(caller.get().owner, WAIT_SECONDS) as place:
+            return await asyncio.wrap_future(place.keep_for(LONG_JOBS.submit(convert_all, pending, file_cache)))
     except TooBusy as error:
         return {request: Failed(f"was not converted now: {error}", passing=True) for request in pending}
 
