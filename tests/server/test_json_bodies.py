@@ -41,8 +41,8 @@ async def test_a_body_of_invalid_fields_gets_one_short_problem(tmp_path, method,
 @pytest.mark.parametrize(
     ("messages", "problem"),
     [
-        (b"0," * 2_000_000, "Expected `object`, got `int` - at `$.messages[0]`"),
-        (b'{"id":"a","role":"user"},' * 10_001, "the request has more than 10000 messages: send fewer"),
+        (b"0," * 4_000_000, "Expected `object`, got `int` - at `$.messages[0]`"),
+        (b'{"id":"a","role":"user"},' * 100_001, "the request has more than 100000 messages: send fewer"),
         (b'{"id":"a","role":"user","parts":[%s{}]},' % (b"{}," * 200), "the message has more than 200 parts: send"),
         (b'{"id":"a","role":"user","parts":["%s"]},' % (b"x" * MAX_MESSAGE), "more than 4,194,304 bytes: upload it"),
         (

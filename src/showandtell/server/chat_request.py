@@ -13,7 +13,7 @@ from showandtell.errors import BadInput
 from showandtell.storage.conversations.access import NO_TEXT
 
 #: Maximum number of messages in a request, and of parts in the last one: people write far fewer.
-MAX_MESSAGES, MAX_PARTS = 10_000, 200
+MAX_MESSAGES, MAX_PARTS = 100_000, 200
 #: Maximum bytes of the last message, and of the data about a file or an approval in a part of it.
 MAX_MESSAGE, MAX_DATA, MAX_APPROVAL = 4 * 1024 * 1024, 10_000, 1024 * 1024
 #: Maximum characters in a message, in the reason of an approval, and in a client's id.
@@ -27,6 +27,7 @@ UPLOAD_FIRST = (
 
 T = TypeVar("T")
 Trigger: TypeAlias = Literal["submit-message", "regenerate-message"]
+Role: TypeAlias = Literal["user", "assistant", "system"]
 
 
 class UiAnswer(Struct, frozen=True):
@@ -73,10 +74,10 @@ class ClientPart(Item, frozen=True, rename="camel"):
 
 
 class ClientMessage(Item, frozen=True):
-    """A message as the client sends it."""
+    """A message as the client sends it. Only the last one's fields are read: a newer client's history may hold more."""
 
-    id: str
-    role: Literal["user", "assistant", "system"]
+    id: Raw = Raw(b"null")
+    role: Raw = Raw(b"null")
     parts: Raw = Raw(b"[]")
 
 
@@ -122,6 +123,8 @@ class ChatRequest(Struct, frozen=True):
 
 
 read_body = msgspec.json.Decoder(Body).decode
+read_id = msgspec.json.Decoder(str).decode
+read_role = msgspec.json.Decoder(Role).decode
 read_parts = msgspec.json.Decoder(list[ClientPart]).decode
 read_approval = msgspec.json.Decoder(UiAnswer).decode
 read_attachment_data = msgspec.json.Decoder(AttachmentData).decode
@@ -134,9 +137,10 @@ def parse_chat_request(data: bytes) -> ChatRequest:
         last = body.messages[-1] if body.messages else None
         if last is not None and len(last.parts) > MAX_MESSAGE:
             raise BadInput(f"the message has more than {MAX_MESSAGE:,} bytes: upload it as a file")
+        message_id, role = (read_id(last.id), read_role(last.role)) if last is not None else (None, None)
         parts = decode(read_parts, last.parts, MAX_PARTS, "message", "parts") if last is not None else []
-        content = tuple(text_and_files(parts)) if last is not None and last.role == "user" else ()
-        approvals = dict(approvals_in(parts)) if last is not None and last.role == "assistant" else {}
+        content = tuple(text_and_files(parts)) if role == "user" else ()
+        approvals = dict(approvals_in(parts)) if role == "assistant" else {}
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"the body is not a chat request ({error}): send {{id, messages, trigger}}") from None
     except UnicodeDecodeError:
@@ -148,9 +152,9 @@ def parse_chat_request(data: bytes) -> ChatRequest:
     if max(lengths) > MAX_CHARACTERS:
         raise BadInput(f"the message has more than {MAX_CHARACTERS:,} characters: upload it as a file")
     is_regeneration = body.trigger == "regenerate-message"
-    client_id = last.id if last is not None and last.role == "user" and not is_regeneration else None
-    for message_id in (client_id, body.message_id):
-        check_message_id(message_id)
+    client_id = message_id if role == "user" and not is_regeneration else None
+    check_message_id(client_id)
+    check_message_id(body.message_id)
     return ChatRequest(
         body.id, client_id, () if is_regeneration else content, approvals, body.trigger, body.message_id, body.model
     )
