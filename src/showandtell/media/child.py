@@ -25,7 +25,7 @@ from msgspec import to_builtins
 from showandtell.errors import BadFile
 from showandtell.media.forks import Fork, Handler, start_fork, write_all
 from showandtell.media.refusals import explain
-from showandtell.media.sandbox import InnerWalls, Walls, raise_outer_walls
+from showandtell.media.sandbox import InnerWalls, Walls, list_libraries, raise_outer_walls
 
 Message: TypeAlias = dict[str, Any]
 
@@ -115,11 +115,11 @@ def answer_request(fork: Fork, buffer: bytearray, size: int, output: int) -> Non
     head = read_head(buffer, size)
     with contextlib.suppress(BrokenPipeError):
         write_all(fork.requests, memoryview(buffer)[:size])
+    buffer[:size] = bytes(size)
     is_whole = fork.pass_on(output, buffer, head["seconds"] + 5, head.get("folder"))
     if not is_whole:  # a line that breaks off is no JSON, which counts as a death
         write_all(output, (b"" if is_whole is False else json.dumps(STOPPED).encode()) + b"\n")
     fork.reap()  # its memory is given back while the parent reads
-    buffer[:] = bytes(len(buffer))
 
 
 def import_decoders(request: Message) -> bool:
@@ -133,11 +133,12 @@ def import_decoders(request: Message) -> bool:
 
 
 def load_shared_state() -> None:
-    """Load what libraries in use would otherwise load in each fork: Pillow's formats, the names of PDFium's fonts."""
+    """Load what each fork would otherwise load: Pillow's formats, the names of PDFium's fonts, the list of libraries."""
     if "PIL.Image" in sys.modules:
         sys.modules["PIL.Image"].init()
     if "showandtell.media.documents" in sys.modules:
         sys.modules["showandtell.media.documents"].load_fonts()
+    list_libraries(len(sys.modules))
 
 
 def prepare(walls: Walls, *, may_write: bool) -> Handler:

@@ -64,7 +64,10 @@ class Fork:
         return False if passed else None
 
     def read_parts(self, buffer: bytearray, deadline: float, folder: str | None) -> Iterator[int]:
-        """Read parts of the answer until its end, the deadline, or until the fork exceeds its limits: their sizes."""
+        """Read parts of the answer until its end, the deadline, or until the fork exceeds its limits: their sizes.
+
+        Each is wiped after its use, and only as many bytes as it has: forks have copies of the pages that were touched.
+        """
         poll = select.poll()
         poll.register(self.answers, select.POLLIN)
         poll.register(0, 0)  # the parent's end of standard input: only that it was closed is reported
@@ -77,7 +80,10 @@ class Fork:
             ready = [descriptor for descriptor, _ in poll.poll(WATCH_SECONDS * 1000)]
             size = os.readv(self.answers, [buffer]) if self.answers in ready else 0
             if size:
-                yield size
+                try:
+                    yield size
+                finally:
+                    buffer[:size] = bytes(size)
             elif ready:
                 return
 

@@ -6,6 +6,7 @@ There are packages for Landlock and for seccomp, but those for seccomp need a sy
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import struct
 from typing import Any
@@ -20,11 +21,16 @@ READ_ALL_FILES, ADMINISTER = 1 << 1 | 1 << 2, 1 << 21
 CAPABILITY_VERSION, LAST_CAPABILITY = 0x20080522, 63
 
 
+@functools.cache
+def load_library() -> ctypes.CDLL:
+    """The C library, which is loaded anyway."""
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def call(function: str, *arguments: Any) -> int:
     """Call a function of the C library that returns -1 and sets `errno` if it fails."""
-    library = ctypes.CDLL(None, use_errno=True)
     try:
-        result = getattr(library, function)(*arguments)
+        result = getattr(load_library(), function)(*arguments)
     except AttributeError:
         raise OSError(f"this system has no {function}") from None
     if result < 0:

@@ -6,11 +6,12 @@ there and can't be raised ends the process. `showandtell doctor` and SECURITY.md
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -103,7 +104,7 @@ class InnerWalls:
         self.walls = walls
         self.rules = landlock.Ruleset() if walls.landlock else None
         if self.rules:
-            self.rules.allow([*SYSTEM, *list_libraries()], landlock.READ)
+            self.rules.allow([*SYSTEM, *list_libraries(len(sys.modules))], landlock.READ)
         if walls.seccomp:
             seccomp.filter_calls(may_write=may_write)
 
@@ -115,14 +116,16 @@ class InnerWalls:
             self.rules.restrict()
 
 
-def list_libraries() -> Iterator[str]:
-    """Where modules are and libraries keep their data: installed packages, and what is loaded from elsewhere."""
+@functools.lru_cache(maxsize=1)
+def list_libraries(modules: int) -> list[str]:
+    """Where modules are and libraries keep their data: installed packages, and what is loaded from elsewhere.
+
+    `modules`, the number of those that are loaded, tells when the list changes. Forks have it from their parent.
+    """
     standard = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), sysconfig.get_config_var("LIBDIR")]
     shared = [path for path in standard if path] + [path for path in sys.path if Path(path).name in PACKAGE_FOLDERS]
-    yield from shared
-    for name, module in list(sys.modules.items()):
-        if "." not in name:
-            yield from (path for path in locate(module) if not path.startswith(tuple(shared)))
+    loaded = [path for name, module in sys.modules.items() if "." not in name for path in locate(module)]
+    return shared + [path for path in loaded if not path.startswith(tuple(shared))]
 
 
 def locate(module: ModuleType) -> list[str]:
