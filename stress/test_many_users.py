@@ -93,13 +93,14 @@ async def test_thousands_of_idle_readers_cost_little_and_leave_nothing(tmp_path)
         async def follow(user):
             return await session.get("/api/chat/idle/stream", headers=user)
 
-        await asyncio.gather(*map(start, users))
+        answers = await asyncio.gather(*map(start, users))
         before = Footprint.of(pid)
         for _ in range(READERS):
-            answers = await asyncio.gather(*map(follow, users))
-            assert {one.status for one in answers} == {200}
+            answers += await asyncio.gather(*map(follow, users))
+        assert {one.status for one in answers} == {200}
         during = Footprint.of(pid)
-        await session.close()
+        for one in answers:
+            one.close()
         after = await before.returns(pid)
     each = (during.memory - before.memory) / (RUNS * READERS)
     report(f"{RUNS * READERS} readers: {each / 1000:.1f} kB each; {before}, {during}, afterwards {after}")

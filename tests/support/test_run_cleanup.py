@@ -15,7 +15,7 @@ from support import run_cleanup
 from support.server_process import until
 
 pytestmark = pytest.mark.anyio
-#: Seconds; six runs at once take long on a busy machine.
+#: Seconds; runs at once take long on a busy machine.
 TIMEOUT = 200
 RUN = (sys.executable, "-m", "pytest", "--numprocesses", "2", "--dist", "load", "leaky_tests.py")
 

@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> None:
     else:
         limit_process(OCR_MEMORY if "--ocr" in arguments else MEDIA_MEMORY, 0)
     with contextlib.suppress(BrokenPipeError):
-        answer_requests(output, partial(prepare, walls, may_write=may_write))
+        answer_requests(output, walls, may_write=may_write)
 
 
 def claim_stdout() -> int:
@@ -79,19 +79,27 @@ def limit_process(memory: int, written: int) -> None:
             resource.setrlimit(limit, (value, value))
 
 
-def answer_requests(output: int, prepare: Callable[[], Handler]) -> None:
+def answer_requests(output: int, walls: Walls, *, may_write: bool) -> None:
     """Let a fork answer each request; the next one is forked before its request comes.
 
     Requests and answers are in one buffer that is wiped, because each fork has a copy of this process's memory.
     """
     fork: Fork | None = None
     buffer = bytearray(REQUEST_LIMIT)
+    start = make_start(walls, may_write=may_write)
     while size := read_request(buffer):
-        if import_decoders(read_head(buffer, size)) and fork:
-            fork.stop()  # it would have to import them itself
-            fork = None
-        answer_request(fork or start_fork(prepare), buffer, size, output)
-        fork = start_fork(prepare)
+        if import_decoders(read_head(buffer, size)):
+            start = make_start(walls, may_write=may_write)
+            if fork:
+                fork.stop()  # it would have to import them itself
+                fork = None
+        answer_request(fork or start(), buffer, size, output)
+        fork = start()
+
+
+def make_start(walls: Walls, *, may_write: bool) -> Callable[[], Fork]:
+    """What starts a fork. Libraries are listed here, because forks would copy all that this touches."""
+    return partial(start_fork, partial(prepare, walls, list_libraries(), may_write=may_write))
 
 
 def read_request(buffer: bytearray) -> int:
@@ -133,17 +141,16 @@ def import_decoders(request: Message) -> bool:
 
 
 def load_shared_state() -> None:
-    """Load what each fork would otherwise load: Pillow's formats, the names of PDFium's fonts, the list of libraries."""
+    """Load what libraries in use would otherwise load in each fork: Pillow's formats, the names of PDFium's fonts."""
     if "PIL.Image" in sys.modules:
         sys.modules["PIL.Image"].init()
     if "showandtell.media.documents" in sys.modules:
         sys.modules["showandtell.media.documents"].load_fonts()
-    list_libraries(len(sys.modules))
 
 
-def prepare(walls: Walls, *, may_write: bool) -> Handler:
+def prepare(walls: Walls, libraries: list[str], *, may_write: bool) -> Handler:
     """Get ready for one request, in the fork."""
-    return partial(handle_line, InnerWalls(walls, may_write=may_write))
+    return partial(handle_line, InnerWalls(walls, libraries, may_write=may_write))
 
 
 def handle_line(walls: InnerWalls, line: bytes) -> bytes:

@@ -6,12 +6,11 @@ there and can't be raised ends the process. `showandtell doctor` and SECURITY.md
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -99,12 +98,12 @@ def die_with(parent: int) -> None:
 class InnerWalls:
     """The walls around one request, in a process of its own. Raises `OSError` if one that is there can't be raised."""
 
-    def __init__(self, walls: Walls, *, may_write: bool) -> None:
-        """Raise and prepare what doesn't depend on the request."""
+    def __init__(self, walls: Walls, libraries: Sequence[str], *, may_write: bool) -> None:
+        """Raise and prepare what doesn't depend on the request. `libraries` can be read as well."""
         self.walls = walls
         self.rules = landlock.Ruleset() if walls.landlock else None
         if self.rules:
-            self.rules.allow([*SYSTEM, *list_libraries(len(sys.modules))], landlock.READ)
+            self.rules.allow([*SYSTEM, *libraries], landlock.READ)
         if walls.seccomp:
             seccomp.filter_calls(may_write=may_write)
 
@@ -116,12 +115,8 @@ class InnerWalls:
             self.rules.restrict()
 
 
-@functools.lru_cache(maxsize=1)
-def list_libraries(modules: int) -> list[str]:
-    """Where modules are and libraries keep their data: installed packages, and what is loaded from elsewhere.
-
-    `modules`, the number of those that are loaded, tells when the list changes. Forks have it from their parent.
-    """
+def list_libraries() -> list[str]:
+    """Where modules are and libraries keep their data: installed packages, and what is loaded from elsewhere."""
     standard = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), sysconfig.get_config_var("LIBDIR")]
     shared = [path for path in standard if path] + [path for path in sys.path if Path(path).name in PACKAGE_FOLDERS]
     loaded = [path for name, module in sys.modules.items() if "." not in name for path in locate(module)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
-import ctypes.util
 from contextlib import suppress
 
 
@@ -15,8 +14,8 @@ class Trimmer:
         self._highest = 0
         #: glibc alone has it.
         self._trim = None
-        with suppress(OSError, AttributeError):
-            self._trim = ctypes.CDLL(ctypes.util.find_library("c")).malloc_trim
+        with suppress(AttributeError):
+            self._trim = ctypes.CDLL(None).malloc_trim
 
     def note(self, streams: int) -> None:
         """The number of streams now."""
