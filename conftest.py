@@ -27,6 +27,11 @@ settings.register_profile("search", deadline=None, database=None, max_examples=1
 settings.load_profile("same")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the test that takes longest: at the end, the other test processes would wait for it."""
+    items.sort(key=lambda item: item.path.name != "test_run_cleanup.py")
+
+
 def pytest_collection_finish() -> None:
     """Exclude the tests and their imports from garbage collection, because they stay until the end."""
     gc.collect()

@@ -89,7 +89,11 @@ def check_cut(model, begun):
     agent, _ = scripted(begun, say("Done.", model=model), model=model, tools=[note])
     run, _ = play(agent, None, "hi")
     if ran:
-        assert (ran, run.text, run.status) == (["first", "second"], "Done.", "complete")
+        assert (sorted(ran), run.text, run.status) == (
+            ["first", "second"],
+            "Done.",
+            "complete",
+        )  # they run side by side
     elif run.status == "error":
         assert "empty response" in run.reason
     else:

@@ -11,6 +11,9 @@ import tempfile
 import time
 from pathlib import Path
 
+import obstore
+from obstore.store import from_url
+
 from support.run_cleanup import at_end
 
 KEYS = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "no-secret-of-anybody"}
@@ -47,7 +50,7 @@ def wait_for(server, port):
 
 @functools.cache
 def start_s3():
-    """A real S3, until Python ends; gives the environment that reaches it. Buckets appear when they are written to."""
+    """A real S3 with the bucket `tests`, until Python ends; gives the environment that reaches it."""
     folder = Path(tempfile.mkdtemp(prefix="showandtell-s3-"))
     (folder / "s3.json").write_text(json.dumps({"identities": [IDENTITY]}))
     ports = free_ports(2 * len(PORTS))
@@ -60,7 +63,10 @@ def start_s3():
         server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)  # noqa: S603 - from a wheel, to test with
     at_end.callback(stop, server, folder, ports)
     wait_for(server, ports[0])
-    return {**KEYS, "AWS_ENDPOINT": f"http://127.0.0.1:{ports[0]}", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1"}
+    place = {"AWS_ENDPOINT": f"http://127.0.0.1:{ports[0]}", "AWS_REGION": "us-east-1", **KEYS}
+    bucket = from_url("s3://tests", config=place, client_options={"allow_http": True})
+    obstore.put(bucket, "first", b"buckets appear when they are written to")
+    return {**place, "AWS_ALLOW_HTTP": "true"}
 
 
 def stop(server, folder, ports):
