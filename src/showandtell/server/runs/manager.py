@@ -18,7 +18,6 @@ from showandtell.core.messages.ids import new_id
 from showandtell.errors import ShowAndTellError, StorageFailed
 from showandtell.media.turns import Turns
 from showandtell.server.answers import public_message
-from showandtell.server.memory import Trimmer
 from showandtell.server.runs.live_run import (
     FAILED,
     START_SECONDS,
@@ -48,8 +47,6 @@ STORE_SECONDS = 0.3
 HEARTBEAT_SECONDS = 15.0
 #: Seconds after which the log of an ended run is deleted.
 LOG_SECONDS = 300.0
-#: Seconds between looks at whether streams were closed, whose memory can be given back.
-TRIM_SECONDS = 60.0
 #: Runs that a user may have at once in a worker while there are others, and otherwise; more wait.
 MAX_RUNS, MAX_RUNS_ALONE = 4, 32
 #: Requests of a user that start runs at once while there are others.
@@ -82,7 +79,6 @@ class Runs:
         self._is_leaving = self._is_released = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._storing = asyncio.Lock()
-        self._trimmer = Trimmer()
         self._turns = Turns("runs", each=MAX_RUNS, alone=MAX_RUNS_ALONE)
         #: Requests that start a run: reading and storing a message costs time of the event loop, too.
         self.requests = Turns("messages", each=MAX_REQUESTS, alone=MAX_RUNS_ALONE)
@@ -98,7 +94,6 @@ class Runs:
             (STORE_SECONDS, self.store_now),
             (HEARTBEAT_SECONDS, self.send_heartbeats),
             (LOG_SECONDS, self.delete_logs),
-            (TRIM_SECONDS, self.trim_memory),
         ):
             self._spawn(self._repeat(seconds, job))
         self._spawn(self._watch())
@@ -249,7 +244,6 @@ class Runs:
 
     async def store_now(self) -> None:
         """Store new stream data and ends of all runs, and stop runs with a stop request."""
-        self._trimmer.note(self.readers)
         await self._store_updates()
         await self._apply_stops()
 
@@ -370,10 +364,6 @@ class Runs:
     async def delete_logs(self) -> None:
         """Delete logs of runs that ended. Called rarely, because each call is a write even without runs."""
         await runs.delete_logs(self._store.database, self._store.terms.clock() - LOG_SECONDS)
-
-    async def trim_memory(self) -> None:
-        """Give memory of closed streams back to the system."""
-        await self._trimmer.check(self.readers)
 
     async def adopt_orphans(self) -> None:
         """Take over runs whose worker is dead, silent or has released them, and tell the readers of these runs."""
