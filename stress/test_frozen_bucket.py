@@ -21,7 +21,7 @@ def s3_process():
 async def test_a_frozen_bucket_delays_nobody_else(tmp_path):
     environ = await asyncio.to_thread(start_s3)
     bucket = await asyncio.to_thread(s3_process)
-    options = ("--blobs", f"s3://frozen/{os.urandom(4).hex()}")
+    options = ("--blobs", f"s3://tests/{os.urandom(4).hex()}")
     async with running_for_users(tmp_path, *options, **environ) as (program, headers):
         users = [headers(f"user {number}") for number in range(6)]
         async with Workload(program.url, users) as work:

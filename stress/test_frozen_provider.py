@@ -14,6 +14,8 @@ from support.serving import chat_body, chunks_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(SECONDS + 600)]
 MODEL = "openai:gpt-5-mini"
+#: As many as a user may have at once beside others.
+RUNS_OF_ONE = 4
 
 
 @asynccontextmanager
@@ -61,7 +63,7 @@ async def working(folder):
         Workload(program.url, [headers(f"user {number}") for number in range(4)]) as work,
     ):
         await work.until(3)
-        yield provider, program, headers("ann"), work
+        yield provider, program, headers, work
 
 
 def failures(chunks):
@@ -69,11 +71,13 @@ def failures(chunks):
 
 
 async def test_a_frozen_provider_delays_nobody_else(tmp_path):
-    async with working(tmp_path) as (provider, program, ann, work):
+    async with working(tmp_path) as (provider, program, headers, work):
+        ann = headers("ann")
+        users = [ann] * RUNS_OF_ONE + [headers(f"ann {number // RUNS_OF_ONE}") for number in range(16)]
         assert not failures(await chat(program, ann, "before"))
         before = Footprint.of(program.process.pid)
         with frozen_process(provider), work.during() as frozen:
-            waiting = [asyncio.create_task(chat(program, ann, f"run {number}")) for number in range(20)]
+            waiting = [asyncio.create_task(chat(program, user, f"run {number}")) for number, user in enumerate(users)]
             await asyncio.sleep(SECONDS / 4)
             during = Footprint.of(program.process.pid)
             async with asyncio.timeout(DEADLINE):
