@@ -19,7 +19,7 @@ def send_money(amount: int) -> str:
 @tool
 def take_time(context: RunContext) -> str:
     """Take time, and report progress."""
-    context.progress(1, 4, "a quarter is done")
+    context.progress(1, 4, "a quarter is done", preview=File.from_bytes(picture("PNG", 640, 480, COLOURS["red"])))
     if not GATE.acquire(timeout=60):
         raise ToolError("not released within 60 s")
     return "all is done"

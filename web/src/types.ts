@@ -29,7 +29,7 @@ export type Data = {
   reference: Reference;
   receipt: Record<string, unknown>;
   step: Record<string, unknown>;
-  progress: { tool_call_id: string; done: number | null; total: number | null; note: string | null };
+  progress: { tool_call_id: string; done: number | null; total: number | null; note: string | null; preview?: string };
   retry: { reason: string; seconds: number; files?: number[] };
   worker: { state: "lost" | "found" };
 };

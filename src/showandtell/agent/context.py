@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
+from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.events.types import ToolProgress
 from showandtell.core.messages.attachments import Attachment, Facts, find_attachment
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
@@ -144,6 +145,11 @@ class RunContext(Generic[DepsT]):
     cancelled: threading.Event = field(default_factory=threading.Event)
     deps: DepsT = None  # pyright: ignore[reportAssignmentType] - as the program says
 
-    def progress(self, done: float, total: float | None = None, note: str = "") -> None:
-        """Report progress, from any thread: `done` of `total` in any unit, and a short `note` for people."""
-        self.emit(ToolProgress(self.call_id, done, total, note))
+    def progress(self, done: float, total: float | None = None, note: str = "", *, preview: object = None) -> None:
+        """Report progress, from any thread: `done` of `total` in any unit, and a short `note` for people.
+
+        `preview` is a picture or another file that people see while the tool works, as a small picture. It isn't
+        stored, and no model sees it. Of several within half a second, only the newest is shown.
+        """
+        file = next((file for file in ToolResult(preview).files if isinstance(file, File)), None)
+        self.emit(ToolProgress(self.call_id, done, total, note, file))

@@ -17,6 +17,7 @@ from showandtell.agent.provide import Dependencies, Scope
 from showandtell.agent.returned_files import fetch_links, resolve_files
 from showandtell.agent.tools import Tool
 from showandtell.core.collect.tool_result import ToolResult
+from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import ToolCall
 from showandtell.errors import BadInput, ToolError
 
@@ -164,7 +165,7 @@ def is_async(tool: Tool) -> bool:
 
 
 async def last_of(values: AsyncGenerator[Any], context: RunContext) -> Any:
-    """The last value of an async generator. Texts and numbers from 0 to 1 are reported as progress as they come."""
+    """The last value of an async generator. Texts, numbers from 0 to 1 and files are reported as progress."""
     done, total, value = 0.0, None, None
     async with aclosing(values):
         async for value in values:
@@ -173,6 +174,8 @@ async def last_of(values: AsyncGenerator[Any], context: RunContext) -> Any:
             elif isinstance(value, int | float) and 0 <= value <= 1:
                 done, total = float(value), 1.0
                 context.progress(done, total)
+            elif isinstance(value, File):
+                context.progress(done, total, preview=value)
     return value
 
 

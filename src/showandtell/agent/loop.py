@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -17,6 +17,7 @@ from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, LoopLimits,
 from showandtell.agent.execute import error_result, execute, redact
 from showandtell.agent.loader import Loader, Sharing
 from showandtell.agent.model_knowledge import ModelKnowledge
+from showandtell.agent.progress import ProgressReports
 from showandtell.agent.protocols import Conversation
 from showandtell.agent.provider_uploads import forget_expired, forget_failed
 from showandtell.agent.recovery import Recovery
@@ -325,7 +326,9 @@ class Loop:
         async with semaphore:
             self.emit(ToolStart(call.call_id, call.tool, call.arguments))
             if denial is None:
-                result = await execute(call, self.tools, self.context(call), self.sharing.fetch_linked)
+                with closing(ProgressReports(self.emit)) as reports:
+                    context = self.context(call, reports)
+                    result = await execute(call, self.tools, context, self.sharing.fetch_linked)
             else:
                 result = error_result(f"the person did not allow this call{': ' + denial if denial else ''}")
             if result.metadata is not None:
@@ -340,13 +343,13 @@ class Loop:
             except Exception as error:  # noqa: BLE001 - a tool's own file reader may raise anything
                 return result_draft(call, error_result(redact(call, error))), ()
 
-    def context(self, call: ToolCall) -> RunContext:
+    def context(self, call: ToolCall, reports: ProgressReports) -> RunContext:
         """The context that the tool gets."""
         loop, cancelled = asyncio.get_running_loop(), threading.Event()
 
         def emit(progress: ToolProgress) -> None:
             if not cancelled.is_set():
-                loop.call_soon_threadsafe(self.emit, progress)
+                loop.call_soon_threadsafe(reports.report, progress)
 
         files = Files(self.conversation.attachments, self.conversation.file, self.loader.convert, loop)
         return RunContext(

@@ -13,6 +13,7 @@ import msgspec
 
 from showandtell.agent.context import RunContext
 from showandtell.agent.dependencies import Injected
+from showandtell.agent.docstrings import read_docstring
 from showandtell.agent.signatures import bound_names, innermost, parameters_of
 from showandtell.core.wire.options import ToolSpec
 from showandtell.errors import BadInput
@@ -165,7 +166,7 @@ def as_tool(value: Callable[..., Any] | Tool) -> Tool:
     name = getattr(inner, "__name__", type(inner).__name__)
     if not callable(inner) or not name.isidentifier():
         raise BadInput(f"{value!r} has no name that a model could call: use Tool(name=..., run=...)")
-    return Tool(name, inspect.getdoc(inner) or "", run=value)
+    return Tool(name, read_docstring(inner)[0], run=value)
 
 
 def rebind(value: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -217,8 +218,9 @@ def _check_isolated(tool: Tool) -> None:
 def _model(name: str, function: Callable[..., Any], injected: Injected) -> Any:
     from pydantic import ConfigDict, create_model  # noqa: PLC0415 - late: render and explain need no pydantic
 
+    descriptions = read_docstring(function)[1]
     fields: dict[str, Any] = dict(
-        _field(name, parameter)
+        _field(name, parameter, descriptions.get(parameter.name))
         for parameter in parameters_of(name, function)
         if parameter.name not in injected.parameters
     )
@@ -226,12 +228,14 @@ def _model(name: str, function: Callable[..., Any], injected: Injected) -> Any:
     return create_model(name, __config__=config, **fields)
 
 
-def _field(name: str, parameter: Parameter) -> tuple[str, tuple[Any, Any]]:
-    """The name and definition of a parameter's field."""
+def _field(name: str, parameter: Parameter, description: str | None) -> tuple[str, tuple[Any, Any]]:
+    """The name and definition of a parameter's field. Its own `Field` has precedence over the docstring."""
     from pydantic import Field  # noqa: PLC0415
 
     if parameter.kind in UNNAMED:
         raise BadInput(f"tool {name!r} takes {parameter}: a model can only fill named parameters")
-    annotation = Any if parameter.annotation is Parameter.empty else parameter.annotation
+    annotation: Any = Any if parameter.annotation is Parameter.empty else parameter.annotation
     default = ... if parameter.default is Parameter.empty else parameter.default
-    return FIELD_PREFIX + parameter.name, (Annotated[annotation, Field(alias=parameter.name)], default)
+    marks = getattr(annotation, "__metadata__", ())
+    described = Annotated[annotation.__origin__ if marks else annotation, Field(description=description), *marks]
+    return FIELD_PREFIX + parameter.name, (Annotated[described, Field(alias=parameter.name)], default)

@@ -83,7 +83,7 @@ class Printer:
                 pass
             case ToolStart():
                 self.line(f"→ {event.tool} {short(event.arguments)}")
-            case ToolProgress():
+            case ToolProgress() if event.preview is None:
                 of = f" of {event.total:g}" if event.total is not None else ""
                 self.line(f"  … {event.done:g}{of} {short(event.note)}")
             case ToolOutput() if event.is_error:

@@ -1,6 +1,6 @@
 // One tool call: name and state, and expanded its arguments and output.
 import type { ToolUIPart } from "ai";
-import { useContext, useState } from "preact/hooks";
+import { useContext, useEffect, useState } from "preact/hooks";
 import { LiveContext } from "../chat/session/liveStatus";
 import { BlockIcon, CheckIcon, Spinner, ToolIcon, WarnIcon } from "../ui";
 import { Approval } from "./Approval";
@@ -39,13 +39,27 @@ export function ToolCard({ part, writing, asks, mayWrite }: Props) {
 function Progress({ id, name }: { id: string; name: string }) {
   const progress = useContext(LiveContext).progress[id];
   if (!progress) return null;
-  const { done, total, note } = progress;
+  const { done, total, note, preview } = progress;
   return (
     <div className="tool-progress">
+      {preview && <Preview uri={preview} name={name} />}
       {total ? <progress max={total} value={done ?? 0} aria-label={`Progress of ${name}`} /> : null}
       {note && <span>{note}</span>}
     </div>
   );
+}
+
+/** A picture that a tool shows while it works. The page loads no `data:` URIs, so its bytes become a blob. */
+function Preview({ uri, name }: { uri: string; name: string }) {
+  const [url, setUrl] = useState("");
+  useEffect(() => {
+    const [, type, data] = /^data:(image\/\w+);base64,(.*)$/.exec(uri) ?? [];
+    if (!type || !data) return;
+    const blob = URL.createObjectURL(new Blob([Uint8Array.from(atob(data), (each) => each.charCodeAt(0))], { type }));
+    setUrl(blob);
+    return () => URL.revokeObjectURL(blob);
+  }, [uri]);
+  return url ? <img className="tool-preview" src={url} alt={`Preview of ${name}`} /> : null;
 }
 
 function Details({ part }: { part: ToolUIPart }) {

@@ -54,6 +54,9 @@ export async function a_tool_shows_its_progress_and_its_result(context) {
   await send(page, "/take_time");
   await page.getByText("a quarter is done").waitFor();
   assert.equal(await page.getByRole("progressbar", { name: "Progress of take_time" }).getAttribute("value"), "1");
+  const preview = page.getByRole("img", { name: "Preview of take_time" });
+  await preview.waitFor();
+  assert.equal(await preview.evaluate((image) => image.decode().then(() => image.naturalWidth)), 320);
   await context.call("release");
   const answer = await waitForAnswer(page, 1);
   await answer.locator("summary").first().click();

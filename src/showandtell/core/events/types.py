@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from showandtell.core.events.annotations import Annotation
-from showandtell.core.messages.file import Audience
+from showandtell.core.messages.file import Audience, File
 from showandtell.core.messages.message import Stop
 
 Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiting"]
@@ -163,12 +163,13 @@ class ToolStart(Struct, frozen=True, tag="tool-start"):
 
 
 class ToolProgress(Struct, frozen=True, tag="tool-progress"):
-    """A tool reports progress: `done` of `total`, or a note."""
+    """A tool reports progress: `done` of `total`, or a note. `preview` is a small picture, such as of a first draft."""
 
     call_id: str
     done: float
     total: float | None = None
     note: str = ""
+    preview: File | None = None
 
 
 class ToolOutput(Struct, frozen=True, tag="tool-output"):

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import pybase64
+
 from showandtell.core.events import types
 from showandtell.core.events.annotations import Annotation
 from showandtell.core.events.replay import ModelChosen, ReplayEvent, find_step, replay_parts
@@ -264,6 +266,9 @@ class UiStream:
 
     def _on_progress(self, event: types.ToolProgress) -> Chunks:
         data = {"tool_call_id": event.call_id, "done": event.done, "total": event.total, "note": event.note}
+        if event.preview is not None:
+            picture = pybase64.b64encode_as_string(event.preview.read())
+            data["preview"] = f"data:{event.preview.media_type};base64,{picture}"
         return (ui.ProgressData(data),)
 
     def _on_retry(self, event: types.Retry) -> Chunks:

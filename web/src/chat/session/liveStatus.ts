@@ -14,5 +14,6 @@ export function applyPart(live: Live, part: { type: string; data: unknown }): Li
   if (part.type === "data-retry") return { ...live, retry: part.data as Data["retry"] };
   if (part.type !== "data-progress") return live.retry ? { ...live, retry: null } : live;
   const progress = part.data as Data["progress"];
-  return { ...live, retry: null, progress: { ...live.progress, [progress.tool_call_id]: progress } };
+  const before = live.progress[progress.tool_call_id]; // a preview stays until the next one
+  return { ...live, retry: null, progress: { ...live.progress, [progress.tool_call_id]: { ...before, ...progress } } };
 }
