@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from showandtell.agent.file_tools import get_document, list_files, view_file
     from showandtell.agent.render import explain, render, render_results
     from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
-    from showandtell.agent.tools import Tool, Toolset, tool
+    from showandtell.agent.tools import Tool, tool
+    from showandtell.agent.toolsets import Toolset
     from showandtell.core.capabilities.resolve import resolve
     from showandtell.core.collect.tool_result import ToolResult
     from showandtell.core.events.types import Usage
@@ -61,7 +62,8 @@ MODULES = {
     "agent.dependencies": "Depends",
     "agent.render": "explain render render_results",
     "agent.settings": "Connection FilePolicy ModelSettings RunLimits",
-    "agent.tools": "Tool Toolset tool",
+    "agent.tools": "Tool tool",
+    "agent.toolsets": "Toolset",
     "core.capabilities.resolve": "resolve",
     "core.collect.tool_result": "ToolResult",
     "core.events.types": "Usage",

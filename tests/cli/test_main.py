@@ -182,7 +182,11 @@ def test_an_interrupt_ends_with_status_130_and_one_line(folder):
         ("mine", "", "write MODULE:NAME"),
         ("nix:TOOLS", "", "no module named 'nix'"),
         ("mine:nix", "", "mine has no nix"),
-        ("mine:time", "import time", "mine:time is a module: it must be a function, a Tool, or a list of them"),
+        (
+            "mine:time",
+            "import time",
+            "mine:time is a module: it must be a function, a Tool, a Toolset, or a list of them",
+        ),
         ("mine:TOOLS", "TOOLS = [1]", "mine:TOOLS is a int"),
         ("mine:TOOLS", "x = = 1", "mine.py:1: SyntaxError: invalid syntax"),
         ("mine:TOOLS", "\nimport missing_package", "mine.py:2: ModuleNotFoundError: No module named 'missing_package'"),

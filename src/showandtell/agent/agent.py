@@ -10,12 +10,13 @@ from functools import partial
 from typing import Any, Self, Unpack
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.configure import loop_limits, plan_policy, request_options, sharing_of, with_account
+from showandtell.agent.configure import AgentSettings, ListedTools, sharing_of, with_account
 from showandtell.agent.drafts import new_drafts
 from showandtell.agent.loop import Loop, Memory
 from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Overrides, RunLimits
-from showandtell.agent.tools import Tool, Toolset, by_name
+from showandtell.agent.tools import Tool
+from showandtell.agent.toolsets import OpenToolsets, Toolset, split_tools
 from showandtell.config.user_settings import find_target
 from showandtell.core.events.types import Event, Finish, Status, Usage
 from showandtell.core.messages.file import File, Reader
@@ -35,7 +36,7 @@ MAX_QUEUED_EVENTS = 1000
 class Agent:
     """A model with tools. Every file that a tool returns is shown to the model.
 
-    `async with agent:` keeps connections open between runs. Otherwise each run opens its own.
+    `async with agent:` keeps connections and toolsets open between runs. Otherwise each run opens its own.
 
     >>> from showandtell import Agent
     >>> def weather(city: str) -> str:
@@ -47,8 +48,7 @@ class Agent:
 
     Args:
         model (str): `provider:model`, or `inspector` for the embedded model, which needs no key.
-        tools (Iterable[Callable | Tool]): functions, or tools made with `@tool`. Default: none.
-            A `Toolset` is not supported yet.
+        tools (Iterable[Callable | Tool | Toolset]): functions, tools made with `@tool`, or toolsets. Default: none.
         instructions (str): the system prompt. Default: empty.
         model_settings (ModelSettings | None): temperature, tokens, tool choice, reasoning, streaming.
             Default: the provider's own.
@@ -84,20 +84,18 @@ class Agent:
         connection = connection or Connection()
         self.target = with_account(find_target(model, files.overrides), connection)
         self.transport = connection.transport or Transport()
-        self.tools, self.deps = by_name(tools), deps
-        self.options = request_options(settings, self.tools, instructions, output_type)
-        self.limits = loop_limits(self.tools, limits or RunLimits())
-        self.retry = retry or RetryPolicy()
-        self.max_file_bytes = files.max_file_bytes
-        self.sharing = sharing_of(files)
-        self.policy = plan_policy(self.tools, self.sharing, files, self.target, self.options)
+        self.tools, self.toolsets = split_tools(tools)
+        self.deps, self.retry, self._uses = deps, retry or RetryPolicy(), list[OpenToolsets]()
+        self.max_file_bytes, self.sharing = files.max_file_bytes, sharing_of(files)
+        self.configured = AgentSettings(settings, instructions, output_type, limits or RunLimits(), files, self.target)
+        self.settings = self.configured.with_tools(self.tools, has_all=not self.toolsets)
         self._exchange: Exchange | None = None
         # Closures and partials, so that no field of the agent holds a key.
         self._connect = lambda: connection.open(self.target, self.transport)
         self._change = partial(
             Agent,
             model=model,
-            tools=tuple(self.tools.values()),
+            tools=(*self.tools.values(), *self.toolsets),
             instructions=instructions,
             model_settings=settings,
             limits=limits,
@@ -118,9 +116,11 @@ class Agent:
 
     async def __aenter__(self) -> Self:
         await self.transport.__aenter__()
+        self._uses.append(await OpenToolsets(self.toolsets).__aenter__())
         return self
 
     async def __aexit__(self, *error: object) -> None:
+        await self._uses.pop().__aexit__(*error)
         await self.transport.__aexit__(*error)
 
     def conversation(self) -> MemoryConversation:
@@ -229,8 +229,7 @@ class Run:
         *,
         deps: object = None,
     ) -> None:
-        self.agent, self.deps = agent, deps
-        self.conversation = conversation
+        self.agent, self.conversation, self.deps = agent, conversation, deps
         self.status: Status = "incomplete"
         self.reason: str | None = None
         self.usage = Usage()
@@ -300,7 +299,8 @@ class Run:
 
     async def _run(self, loop: Loop) -> None:
         """Wait for the conversation's lock, then run the loop."""
-        async with self.conversation.turn, self.agent.transport:
+        async with self.conversation.turn, self.agent.transport, OpenToolsets(self.agent.toolsets) as toolsets:
+            loop.toolsets = ListedTools(self.agent.tools, toolsets, self.agent.configured.with_tools)
             if self._behind is not None:
                 await self.conversation.branch_from(self._behind)
             await loop.run(self._drafts)
@@ -344,9 +344,9 @@ class Run:
             target=agent.target,
             connect=lambda: agent.exchange,
             tools=agent.tools,
-            options=agent.options,
-            limits=agent.limits,
-            policy=agent.policy,
+            options=agent.settings.options,
+            limits=agent.settings.limits,
+            policy=agent.settings.policy,
             memory=agent.memories.setdefault(self.conversation, Memory()),
             emit=record_and_emit,
             drain=self._drain,

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from showandtell.agent.configure import ListedTools
 from showandtell.agent.context import Files, RunContext
 from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, decide, tool_choice_of
 from showandtell.agent.execute import error_result, execute, redact
@@ -103,6 +104,7 @@ class Loop:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     sharing: Sharing = field(default_factory=Sharing)
     deps: object = None
+    toolsets: ListedTools | None = None
     usage: Usage = field(default_factory=Usage)
     messages: list[Message] = field(default_factory=list[Message])
     files: list[Attachment] = field(default_factory=list[Attachment])
@@ -123,6 +125,7 @@ class Loop:
         """Store the drafts, then run steps until the run ends. The last event is always a `Finish`."""
         end = Done("error")
         try:
+            await self.list_tools()
             await self.load_state()
             for draft in drafts:
                 if not is_approval(draft.parts):
@@ -142,6 +145,11 @@ class Loop:
             raise
         finally:
             self.emit(Finish(end.status, end.reason, self.usage))
+
+    async def list_tools(self) -> None:
+        """Use the tools that toolsets have now."""
+        if self.toolsets is not None and (now := await self.toolsets.changed_settings()) is not None:
+            self.tools, self.options, self.limits, self.policy = now.tools, now.options, now.limits, now.policy
 
     async def load_state(self) -> None:
         """Read the conversation's state once; the run keeps it up to date from then on."""
@@ -187,6 +195,7 @@ class Loop:
     async def run_steps(self) -> Done:
         """Perform the actions that `decide` returns, until the run ends."""
         while True:
+            await self.list_tools()
             match decide(self.conversation.view(), self.limits, self.used_tokens):
                 case AskModel() as ask:
                     await self.ask_model(ask)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from showandtell.agent.loader import Sign, Transcribe
-from showandtell.agent.tools import Tool, Toolset
+from showandtell.agent.tools import Tool
+from showandtell.agent.toolsets import Toolset
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.planning.values import OnUnsupported

@@ -176,26 +176,12 @@ def rebind(value: Callable[..., Any], function: Callable[..., Any]) -> Callable[
     return partial(rebind(value.func, function), *value.args, **value.keywords)
 
 
-class Toolset:
-    """Base class of tools that are listed when a run starts, such as those of an MCP server.
-
-    An `Agent` doesn't support toolsets yet:
-
-    >>> from showandtell import Agent, Toolset
-    >>> Agent("inspector", tools=[Toolset()])
-    Traceback (most recent call last):
-    showandtell.errors.BadInput: toolsets are not supported yet: give the tools themselves
-    """
-
-
 def by_name(tools: Any) -> dict[str, Tool]:
     """Tools by name. Raises `BadInput` for two tools with one name, and for tools that can't be isolated."""
     if not isinstance(tools, Iterable):
         raise BadInput("tools takes a list: write tools=[...]")
     tools_by_name: dict[str, Tool] = {}
     for value in cast("Iterable[Any]", tools):
-        if isinstance(value, Toolset):
-            raise BadInput("toolsets are not supported yet: give the tools themselves")
         entry = as_tool(value)
         if entry.name in tools_by_name:
             raise BadInput(f"two tools are called {entry.name!r}: rename one with @tool(name=...)")

@@ -14,21 +14,23 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from showandtell.agent.tools import Tool, as_tool, by_name
+from showandtell.agent.tools import Tool, as_tool
+from showandtell.agent.toolsets import Toolset, is_toolset, split_tools
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft, History
 from showandtell.core.messages.parts import ToolCall
 from showandtell.errors import UsageError
 from showandtell.storage.files import conversation_file
 
-Named: TypeAlias = Callable[..., Any] | Tool
+Named: TypeAlias = Callable[..., Any] | Tool | Toolset
 
 
-def import_tools(name: str) -> list[Tool]:
-    """The tools at MODULE:NAME, a function, a Tool, or a list of them; modules of the current folder are found."""
-    tools = as_list(name, import_named("--tools", name, "mytools:TOOLS"))
+def import_tools(name: str) -> list[Tool | Toolset]:
+    """The tools at MODULE:NAME, a function, a Tool, a Toolset, or a list of them, also from the current folder."""
+    values = as_list(name, import_named("--tools", name, "mytools:TOOLS"))
     try:
-        return [tool for tool in by_name(tools).values() if tool.spec]
+        tools, toolsets = split_tools(values)
+        return [*(tool for tool in tools.values() if tool.spec), *toolsets]
     except Exception as error:  # annotations can make a schema fail in many ways
         reason = str(error).partition("\n")[0]
         raise UsageError(f"--tools {name}: {type(error).__name__}: {reason}") from error
@@ -57,9 +59,9 @@ def as_list(name: str, value: object) -> list[Named]:
     """One tool or many, as a list."""
     tools: list[object] = list(cast("Iterable[object]", value)) if isinstance(value, list | tuple | set) else [value]
     for tool in tools:
-        if not callable(tool):
+        if not callable(tool) and not is_toolset(tool):
             what = "a module" if isinstance(tool, ModuleType) else f"a {type(tool).__name__}"
-            raise UsageError(f"--tools {name} is {what}: it must be a function, a Tool, or a list of them")
+            raise UsageError(f"--tools {name} is {what}: it must be a function, a Tool, a Toolset, or a list of them")
     return cast("list[Named]", tools)
 
 
@@ -162,6 +164,7 @@ def files_from_tool(paths: Iterable[Path]) -> History:
     return History((Draft("user"), Draft("assistant", (call,)), Draft("tool", files, call.call_id, call.tool)))
 
 
-def merge(builtin: Iterable[Named], named: Iterable[Tool]) -> list[Tool]:
+def merge(builtin: Iterable[Callable[..., Any] | Tool], named: Iterable[Tool | Toolset]) -> list[Tool | Toolset]:
     """Both lists; a named tool replaces a built-in tool of the same name."""
-    return list(({tool.name: tool for tool in map(as_tool, builtin)} | {tool.name: tool for tool in named}).values())
+    tools, toolsets = split_tools(named)
+    return [*({tool.name: tool for tool in map(as_tool, builtin)} | tools).values(), *toolsets]

@@ -134,7 +134,7 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
             agents.get(config.default_model)
         except MissingKey as error:  # other models may work, and the page shows the reason
             log.warning("the default model %s is not available: %s", config.default_model, error)
-        async with Runs(store, RunExecutor(store, agents, watchers, config.deps)) as runs:
+        async with agents, Runs(store, RunExecutor(store, agents, watchers, config.deps)) as runs:
             people = People(store.database)
             accounts = Issuer(config.oidc, transport.send, people.remember) if config.oidc is not None else None
             key = keys.derive("refresh tokens")

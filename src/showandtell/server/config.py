@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from showandtell.agent.tools import Tool
+from showandtell.agent.toolsets import Toolset
 from showandtell.server.auth.oidc import Oidc
 from showandtell.storage.location import StorageLocation
 
@@ -35,7 +36,7 @@ class Config:
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     default_model: str = DEFAULT_MODEL
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[Tool | Toolset, ...] = ()
     deps: Callable[[str], object] | None = None
     folder: Path | None = None
     max_steps: int = 20

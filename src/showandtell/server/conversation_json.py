@@ -57,8 +57,7 @@ async def read_conversation(server: Server, user: User, id: str) -> dict[str, An
         await conversation.everything(),
         await default_author(database, conversation),
     )
-    need_approval = frozenset(tool.name for tool in server.config.tools if tool.approval)
-    limits = LoopLimits(server.config.max_steps, need_approval)
+    limits = LoopLimits(server.config.max_steps, server.agents.need_approval)
     return await asyncio.to_thread(serialize_conversation, conversation, details, limits, link_for(server, user))
 
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections import OrderedDict
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Self
 
 from showandtell.agent.agent import Agent
 from showandtell.agent.builtin_tools import chart, read_file_in
 from showandtell.agent.file_tools import get_document, list_files, view_file
 from showandtell.agent.settings import Connection, FilePolicy, RunLimits
 from showandtell.agent.tools import Tool, by_name
+from showandtell.agent.toolsets import OpenToolsets, split_tools
+from showandtell.errors import ShowAndTellError
 from showandtell.network.transport import Transport
 from showandtell.server.config import Config
+
+log = logging.getLogger(__name__)
 
 #: Every model gets this text before the user's own instructions: how file numbers work on this server's page.
 ABOUT_FILES = (
@@ -22,10 +30,10 @@ ABOUT_FILES = (
 MAX_AGENTS = 64
 
 
-def build_tools(folder: Path | None, configured: tuple[Tool, ...]) -> list[Tool]:
+def build_tools(folder: Path | None, configured: Mapping[str, Tool]) -> list[Tool]:
     """The tools of every agent. A configured tool replaces a built-in one of that name; `read_file` needs a folder."""
     builtin = [chart, view_file, get_document, list_files, *([read_file_in(folder)] if folder is not None else [])]
-    return [*({**by_name(builtin), **by_name(configured)}).values()]
+    return [*({**by_name(builtin), **configured}).values()]
 
 
 class Agents:
@@ -33,8 +41,33 @@ class Agents:
 
     def __init__(self, config: Config, transport: Transport) -> None:
         self._config, self._transport = config, transport
-        self._tools = build_tools(config.folder, config.tools)
+        tools, self._toolsets = split_tools(config.tools)
+        self._tools = build_tools(config.folder, tools)
+        self._open_toolsets = OpenToolsets(self._toolsets)
         self._cached: OrderedDict[tuple[str, str], Agent] = OrderedDict()
+
+    async def __aenter__(self) -> Self:
+        """Connect the toolsets, and keep them open. Runs try again with one that fails."""
+        await self._open_toolsets.__aenter__()
+        self._connecting = asyncio.create_task(self._connect())
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self._connecting.cancel()
+        await asyncio.wait({self._connecting})
+        await self._open_toolsets.__aexit__(*error)
+
+    async def _connect(self) -> None:
+        try:
+            await self._open_toolsets.list()
+        except ShowAndTellError as error:
+            log.warning("%s", error)
+
+    @property
+    def need_approval(self) -> frozenset[str]:
+        """The names of the tools that wait for a person's approval."""
+        tools = (*self._tools, *self._open_toolsets.listed)
+        return frozenset(tool.name for tool in tools if tool.approval)
 
     def get(self, model: str, instructions: str = "") -> Agent:
         """Return the agent for a model. Raises `UnknownModel`, and `MissingKey`, which names the variable to set."""
@@ -48,7 +81,7 @@ class Agents:
     def _make(self, model: str, instructions: str) -> Agent:
         agent = Agent(
             model,
-            self._tools,
+            (*self._tools, *self._toolsets),
             f"{ABOUT_FILES}\n\n{instructions}".strip(),
             limits=RunLimits(steps=self._config.max_steps, seconds=self._config.max_seconds),
             file_policy=FilePolicy(max_file_bytes=self._config.place.max_file_bytes),
