@@ -79,7 +79,7 @@ class ListedTools:
         """The settings with the tools of now; None if they are as before.
 
         Raises `ToolError` if the first list fails, and `BadInput` for two tools with one name, or a tool choice that
-        there isn't. If a later list fails, the run goes on with the tools before.
+        there isn't. If a later list fails, the run continues with the tools before.
         """
         if not self.toolsets.has_changed:
             return None
