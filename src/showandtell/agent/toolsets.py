@@ -169,7 +169,7 @@ async def close(toolset: Toolset) -> None:
 
 
 def failure(toolset: Toolset, error: Exception) -> ToolError:
-    """The error of a toolset that can't be opened or listed. Only the class of others, since a text may hold secrets."""
+    """The error of a toolset that can't be opened or listed. Another library's text is left out: it may hold secrets."""
     name = type(toolset).__name__
     if isinstance(error, ToolError | BadInput):
         return ToolError(f"the tools of {name} are not available: {error}")
