@@ -169,7 +169,7 @@ async def close(toolset: Toolset) -> None:
 
 
 def failure(toolset: Toolset, error: Exception) -> ToolError:
-    """The error of a toolset that can't be opened or listed. Another library's text is left out: it may hold secrets."""
+    """The error of a toolset that can't be opened or listed. Another library's text is left out: it may be secret."""
     name = type(toolset).__name__
     if isinstance(error, ToolError | BadInput):
         return ToolError(f"the tools of {name} are not available: {error}")
