@@ -166,6 +166,15 @@ def test_slides_give_titles_bullets_tables_charts_and_notes(tmp_path):
     )
 
 
+def test_a_picture_in_a_placeholder_is_marked_and_a_group_is_read(tmp_path):
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[8])
+    slide.placeholders[1].insert_picture(io.BytesIO(png()))
+    group = slide.shapes.add_group_shape()
+    group.shapes.add_textbox(0, 0, 99, 99).text_frame.text = "below it"
+    assert text_of(tmp_path, saved(show), PPTX).text.endswith("[image: image.png]\n\nbelow it")
+
+
 def test_a_charts_values_are_reported(tmp_path):
     from pptx.chart.data import CategoryChartData
     from pptx.enum.chart import XL_CHART_TYPE

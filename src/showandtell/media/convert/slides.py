@@ -92,7 +92,7 @@ def write_shapes(shapes: Any, deadline: float, depth: int = 0) -> Iterator[str]:
     for shape in shapes:
         if time.monotonic() > deadline:
             return
-        if find_shape_type(shape) == enums.MSO_SHAPE_TYPE.GROUP:
+        if isinstance(shape, pptx.shapes.group.GroupShape):
             if depth < MAX_DEPTH:
                 yield from write_shapes(shape.shapes, deadline, depth + 1)
         elif text := write_or_mark(shape):
@@ -109,21 +109,13 @@ def write_or_mark(shape: Any) -> str:
         return "[chart]" if shape.has_chart else "[unreadable]"
 
 
-def find_shape_type(shape: Any) -> Any:
-    """The type of a shape; None for one without a geometry, whose type python-pptx doesn't know."""
-    try:
-        return shape.shape_type
-    except NotImplementedError:
-        return None
-
-
 def write_shape(shape: Any) -> str:
     """A table, a chart, the mark for an image, or text; empty for slide numbers, dates and footers."""
     if shape.has_table:
         return write_table(shape.table)
     if shape.has_chart:
         return write_chart(shape.chart_part._element)  # noqa: SLF001 - no public name
-    if find_shape_type(shape) == enums.MSO_SHAPE_TYPE.PICTURE:
+    if isinstance(shape, pptx.shapes.picture.Picture):  # also one that fills a placeholder
         alt = " ".join((shape._element._nvXxPr.cNvPr.get("descr") or "").split())  # noqa: SLF001 - no public name
         return f"[image: {alt}]" if alt else "[image]"
     if shape._element.tag == SLIDE + "graphicFrame":  # noqa: SLF001 - the same
