@@ -6,7 +6,9 @@ from io import BytesIO
 from PIL import Image
 
 from showandtell import Agent, File, RunContext
+from showandtell.errors import StorageFailed
 from showandtell.events import ToolOutput, ToolProgress
+from showandtell.storage.files.file_cache import FileCache
 from support.fixtures import picture
 
 
@@ -78,3 +80,42 @@ def test_of_many_previews_the_newest_is_shown():
         return [shown async for shown in watch()]
 
     assert asyncio.run(collect()) == [(99, 99)]
+
+
+def test_a_preview_keeps_the_note_and_a_file_for_the_model_alone_is_not_shown():
+    async def paint():
+        yield "a first draft"
+        yield File.from_bytes(picture("PNG", 64, 48, (200, 30, 30)), audience="assistant")
+        yield 0.5
+
+    *progress, _ = asyncio.run(events_of(paint, "/paint"))
+    assert [(event.done, event.note, event.preview) for event in progress] == [
+        (0, "a first draft", None),
+        (0.5, "", None),
+    ]
+
+
+def test_previews_continue_after_one_that_could_not_be_stored(monkeypatch):
+    seen, failed = asyncio.Event(), asyncio.Event()
+
+    def fail_once(cache, file, probe=FileCache.probe):
+        if not failed.is_set():
+            failed.set()
+            raise StorageFailed("the disk is full: make room")
+        return probe(cache, file)
+
+    monkeypatch.setattr(FileCache, "probe", fail_once)
+
+    async def paint(context: RunContext):
+        context.progress(1, 2, preview=Image.new("RGB", (64, 48)))
+        await failed.wait()
+        context.progress(2, 2, preview=Image.new("RGB", (64, 48)))
+        await seen.wait()
+
+    async def watch():
+        async for event in Agent("inspector", [paint]).run("/paint"):
+            if isinstance(event, ToolProgress) and event.preview is not None:
+                seen.set()
+
+    asyncio.run(watch())
+    assert seen.is_set()

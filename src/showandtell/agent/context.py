@@ -151,5 +151,6 @@ class RunContext(Generic[DepsT]):
         `preview` is a picture or another file that people see while the tool works, as a small picture. It isn't
         stored, and no model sees it. Of several within half a second, only the newest is shown.
         """
-        file = next((file for file in ToolResult(preview).files if isinstance(file, File)), None)
+        files = ToolResult(preview).files
+        file = next((file for file in files if isinstance(file, File) and file.audience != "assistant"), None)
         self.emit(ToolProgress(self.call_id, done, total, note, file))

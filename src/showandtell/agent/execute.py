@@ -166,16 +166,17 @@ def is_async(tool: Tool) -> bool:
 
 async def last_of(values: AsyncGenerator[Any], context: RunContext) -> Any:
     """The last value of an async generator. Texts, numbers from 0 to 1 and files are reported as progress."""
-    done, total, value = 0.0, None, None
+    done, total, note, value = 0.0, None, "", None
     async with aclosing(values):
         async for value in values:
             if isinstance(value, str):
-                context.progress(done, total, value[:MAX_NOTE])
+                note = value[:MAX_NOTE]
+                context.progress(done, total, note)
             elif isinstance(value, int | float) and 0 <= value <= 1:
-                done, total = float(value), 1.0
+                done, total, note = float(value), 1.0, ""
                 context.progress(done, total)
             elif isinstance(value, File):
-                context.progress(done, total, preview=value)
+                context.progress(done, total, note, preview=value)
     return value
 
 

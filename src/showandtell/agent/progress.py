@@ -26,11 +26,12 @@ class ProgressReports:
         self._is_closed = False
 
     def report(self, progress: ToolProgress) -> None:
-        """Emit progress now, and again with its preview as soon as that is made."""
+        """Emit progress now if it is new, and again with its preview as soon as that is made."""
         if self._is_closed:
             return
-        self._last = replace(progress, preview=None)
-        self._emit(self._last)
+        before, self._last = self._last, replace(progress, preview=None)
+        if self._last != before:
+            self._emit(self._last)
         if progress.preview is not None:
             self._preview = progress.preview
             self._task = self._task or asyncio.create_task(self._make_previews())
