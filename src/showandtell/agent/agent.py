@@ -10,18 +10,19 @@ from functools import partial
 from typing import Any, Self, Unpack
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.configure import AgentSettings, ListedTools, sharing_of, with_account
+from showandtell.agent.configure import AgentSettings, sharing_of, with_account
 from showandtell.agent.drafts import new_drafts
+from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loop import Loop, Memory
 from showandtell.agent.provider_uploads import drop_uploads
+from showandtell.agent.run_result import RunResult
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Overrides, RunLimits
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import OpenToolsets, Toolset, split_tools
 from showandtell.config.user_settings import find_target
-from showandtell.core.events.types import Event, Finish, Status, Usage
-from showandtell.core.messages.file import File, Reader
-from showandtell.core.messages.message import BranchPoint, Draft, Message, last_text
-from showandtell.core.planning.values import Receipt
+from showandtell.core.events.types import Event, Finish
+from showandtell.core.messages.file import File
+from showandtell.core.messages.message import BranchPoint, Draft
 from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
 from showandtell.network.transport import Transport
 from showandtell.providers.exchange import Exchange
@@ -194,7 +195,7 @@ class Agent:
         return asyncio.run(finish())
 
 
-class Run:
+class Run(RunResult):
     """One run of an agent. Await it, or iterate over its events, once. Then its properties are final.
 
     >>> from showandtell import Agent
@@ -229,12 +230,9 @@ class Run:
         *,
         deps: object = None,
     ) -> None:
-        self.agent, self.conversation, self.deps = agent, conversation, deps
-        self.status: Status = "incomplete"
-        self.reason: str | None = None
-        self.usage = Usage()
+        super().__init__(conversation)
+        self.agent, self.deps = agent, deps
         self._drafts, self._behind = drafts, behind
-        self._loop: Loop | None = None
         self._task: asyncio.Task[None] | None = None
         self._has_finished = False
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -354,45 +352,6 @@ class Run:
             sharing=agent.sharing,
             deps=self.deps,
         )
-
-    @property
-    def error(self) -> Exception | None:
-        """The exception that ended the run, if any."""
-        return self._loop.error if self._loop else None
-
-    @property
-    def receipts(self) -> tuple[Receipt, ...]:
-        """How each file was given to the model in the last step, and why."""
-        return tuple(self._loop.receipts.values()) if self._loop else ()
-
-    @property
-    def metadata(self) -> Mapping[str, object]:
-        """The metadata of tool results (`ToolResult(..., metadata=...)`) by call id; the model never sees it."""
-        return self._loop.metadata if self._loop else {}
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """The messages that this run stored."""
-        return tuple(self._loop.messages) if self._loop else ()
-
-    @property
-    def text(self) -> str:
-        """The text of the model's last message, with the paused ones that it continues."""
-        return last_text(self.messages)
-
-    @property
-    def files(self) -> list[File]:
-        """The numbered files that tools and the model added in this run."""
-        return [
-            self._with_conversation(self.conversation.file(attachment.number), attachment.facts.size)
-            for attachment in (self._loop.files if self._loop else ())
-            if attachment.facts is not None and attachment.origin.by != "user"
-        ]
-
-    def _with_conversation(self, file: File, size: int) -> File:
-        """A copy of the file that references its conversation, so that its bytes live as long as the copy."""
-        conversation, number = self.conversation, file.number or 0
-        return replace(file, source=Reader(lambda: conversation.file(number).open(), size))
 
 
 def public_message(error: BaseException) -> str:

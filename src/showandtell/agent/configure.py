@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,14 +14,13 @@ from showandtell.agent.decide import LoopLimits
 from showandtell.agent.loader import Fetch, Sharing
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool
-from showandtell.agent.toolsets import OpenToolsets, merged
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.google import EXPRESS, in_express_mode
 from showandtell.core.messages.file import File
 from showandtell.core.planning.values import Policy, by_kind
 from showandtell.core.wire.options import Options, build_options
 from showandtell.core.wire.request import head_size
-from showandtell.errors import BadInput, ToolError
+from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy, fetch
 from showandtell.providers.client import read_client
 from showandtell.providers.google_storage import SCHEME, fetch_object, load_credentials
@@ -30,8 +28,6 @@ from showandtell.providers.rows import locate
 
 if TYPE_CHECKING:
     from showandtell.network.fetch import Dialer
-
-log = logging.getLogger("showandtell.tools")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,34 +60,6 @@ class AgentSettings:
         options = request_options(model, tools, self.instructions, self.output_type)
         policy = plan_policy(tools, sharing_of(self.files), self.files, self.target, options)
         return RunSettings(tools, options, loop_limits(tools, self.limits), policy)
-
-
-@dataclass(slots=True)
-class ListedTools:
-    """The tools of a run with toolsets: its own, and those that the toolsets list, which may change."""
-
-    own: Mapping[str, Tool]
-    toolsets: OpenToolsets
-    settings_for: Callable[[Mapping[str, Tool]], RunSettings]
-    _is_listed: bool = False
-
-    async def changed_settings(self) -> RunSettings | None:
-        """The settings with the tools of now; None if they are as before.
-
-        Raises `ToolError` if the first list fails, and `BadInput` for two tools with one name, or a tool choice that
-        there isn't. If a later list fails, the run continues with the tools before.
-        """
-        if not self.toolsets.has_changed:
-            return None
-        try:
-            settings = self.settings_for(merged(self.own, await self.toolsets.list()))
-        except (ToolError, BadInput) as error:
-            if not self._is_listed:
-                raise
-            log.warning("a changed toolset is used as it was before: %s", error)
-            return None
-        self._is_listed = True
-        return settings
 
 
 def loop_limits(tools: Mapping[str, Tool], limits: RunLimits) -> LoopLimits:

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from showandtell.agent.configure import ListedTools
 from showandtell.agent.context import Files, RunContext
 from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, decide, tool_choice_of
 from showandtell.agent.execute import error_result, execute, redact
+from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loader import Loader, Sharing
 from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.agent.progress import ProgressReports

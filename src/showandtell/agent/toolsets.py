@@ -178,17 +178,13 @@ def failure(toolset: Toolset, error: Exception) -> ToolError:
     return ToolError(f"the tools of {name} are not available: {type(error).__name__}, see the log")
 
 
-#: The sessions in use by toolset and event loop.
-SESSIONS: WeakValueDictionary[tuple[int, int], Session] = WeakValueDictionary()
+#: The sessions in use. A session holds its toolset, so that the `id` of one can't become that of another.
+SESSIONS: WeakValueDictionary[tuple[int, asyncio.AbstractEventLoop], Session] = WeakValueDictionary()
 
 
 def session_of(toolset: Toolset) -> Session:
     """The session of a toolset in this event loop, which all its users share."""
-    key = id(toolset), id(asyncio.get_running_loop())
-    session = SESSIONS.get(key)
-    if session is None or session.toolset is not toolset:
-        session = SESSIONS[key] = Session(toolset)
-    return session
+    return SESSIONS.setdefault((id(toolset), asyncio.get_running_loop()), Session(toolset))
 
 
 class OpenToolsets:
