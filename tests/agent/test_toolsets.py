@@ -68,9 +68,9 @@ def test_an_open_agent_keeps_a_toolset_open_for_all_runs():
             await agent.run("hi")
             assert shop.log.count("open") == shop.log.count("list") == 1
             assert "close" not in shop.log
+        assert shop.log[-1] == "close"
 
     asyncio.run(use())
-    assert shop.log[-1] == "close"
 
 
 def test_two_agents_share_a_toolset_while_both_use_it():
@@ -79,9 +79,11 @@ def test_two_agents_share_a_toolset_while_both_use_it():
     async def use():
         async with Agent("inspector", [shop]) as one, Agent("inspector:gemini", [shop]) as other:
             await asyncio.gather(one.run("/cake"), other.run("/cake"))
+        assert (shop.log.count("open"), shop.log.count("close")) == (1, 1)
+        await other.run("/cake")
+        assert (shop.log.count("open"), shop.log.count("close")) == (2, 2)
 
     asyncio.run(use())
-    assert (shop.log.count("open"), shop.log.count("close")) == (1, 1)
 
 
 def test_a_toolset_that_changes_between_two_steps_is_listed_again():
