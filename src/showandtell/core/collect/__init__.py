@@ -11,6 +11,7 @@ Imports go down this list:
     blocks        content blocks, as dicts
     objects       models, dataclasses, dates and other Python objects
     sanitize      drafts that weren't collected; needs only the text modules below
+    json_text     JSON in text, if it may hold files
     base64_text   bytes, and base64 in text
     data_uris     data URIs in text
     surrogates, pointer_errors   leaves

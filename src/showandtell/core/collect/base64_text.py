@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from showandtell.core.collect.data_uris import decode_base64, read_data_uri, split_data_uris
+from showandtell.core.collect.data_uris import decode_base64, has_data_uri, read_data_uri, split_data_uris
 from showandtell.core.collect.pointer_errors import PointerError
 from showandtell.core.collect.surrogates import join_surrogates
 from showandtell.core.media_types.claims import UNKNOWN
@@ -17,8 +17,9 @@ from showandtell.core.messages.parts import Text
 #: Minimum characters of base64 without a data URI's head. No file is shorter, and no word is as long.
 MIN_BASE64 = 64
 BASE64_START = re.compile(r"\s*+[A-Za-z0-9+/_-]{60}")
-#: Searched before the data URIs themselves, because most texts don't contain it.
-MARK = re.compile(r"base64\s{0,8},", re.IGNORECASE)
+#: Minimum digits of a text that is the hex of a file. Hashes are no longer than 128 of them.
+MIN_HEX = 130
+HEX_START = re.compile(r"\s*+(?:0x|\\x)?[0-9A-Fa-f]{60}")
 
 
 def detect_bytes(data: bytes) -> str | None:
@@ -75,11 +76,13 @@ def for_audience(file: File, audience: str) -> File:
 def split_files(text: str) -> list[str | File] | None:
     """Split text into text and the files written in it as base64. None, quickly, for text without files.
 
-    A file is a data URI anywhere, or a text that is nothing but base64 with a known signature.
+    A file is a data URI anywhere, or a text that is nothing but base64 or hex with a known signature.
     """
-    if "64" in text and MARK.search(text) and (pieces := split_data_uris(text)):
+    if has_data_uri(text) and (pieces := split_data_uris(text)):
         return pieces
     file = read_raw_base64(text) if len(text) >= MIN_BASE64 and BASE64_START.match(text) else None
+    if file is None and len(text) >= MIN_HEX and HEX_START.match(text):
+        file = read_hex(text)
     return None if file is None else [file]
 
 
@@ -91,6 +94,19 @@ def is_data_uri(text: str) -> bool:
 def read_raw_base64(text: str) -> File | None:
     """The file of a text that is nothing but base64. None unless its signature is that of a media file."""
     data = decode_base64(text)
-    media_type = detect_bytes(data) if data else None
+    return read_media(data) if data else None
+
+
+def read_hex(text: str) -> File | None:
+    """The file of a text that is nothing but hex, after "0x" or PostgreSQL's backslash and x."""
+    try:
+        return read_media(bytes.fromhex(text.strip().removeprefix("0x").removeprefix("\\x")))
+    except ValueError:
+        return None
+
+
+def read_media(data: bytes) -> File | None:
+    """The file of bytes with the signature of a media file. None for others."""
+    media_type = detect_bytes(data)
     is_media = media_type is not None and kind_of(media_type) not in {"text", "other"}
-    return File.from_bytes(data, media_type) if data and is_media else None
+    return File.from_bytes(data, media_type) if is_media else None

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from showandtell.core.collect.base64_text import read_bytes, split_files, split_text
 from showandtell.core.collect.blocks import read_content
+from showandtell.core.collect.json_text import parse_json
 from showandtell.core.collect.libraries import recognize
 from showandtell.core.collect.nodes import Collected, HasParts, Link, Node, Plain, check_json, to_json
 from showandtell.core.collect.objects import SCALARS, unfold, unsupported
@@ -31,9 +32,13 @@ MAX_UNCHECKED_KEY = 24
 
 
 class Findings(list[Collected]):
-    """The parts and files of a walk, in order, and the number of values that it has visited."""
+    """The parts and files of a walk, in order, and the number of values that it has visited.
+
+    in_text: the values were parsed from text, and addresses in them stay text.
+    """
 
     visited = 0
+    in_text = False
 
     def visit(self, count: int) -> None:
         """Count values before they are walked. Raises `PointerError` over `MAX_VALUES`."""
@@ -49,7 +54,7 @@ def walk(value: object, depth: int, findings: Findings) -> Node:
     """
     kind = type(value)
     if kind is str:
-        return walk_string(cast("str", value), findings)
+        return walk_string(cast("str", value), depth, findings)
     if kind is int:
         number: Any = value  # `cast` costs a call for each of maybe a million numbers
         if TOO_LOW < number < TOO_HIGH:
@@ -68,13 +73,34 @@ def walk(value: object, depth: int, findings: Findings) -> Node:
     return walk_object(value, depth, findings)
 
 
-def walk_string(text: str, findings: Findings) -> Node:
+def walk_string(text: str, depth: int, findings: Findings) -> Node:
     """Text without lone surrogates, and the files that are written in it."""
+    node = walk_json_text(text, depth, findings)
+    if node is not None:
+        return node
     pieces = split_files(text)
     if pieces is None:
         return text if text.isascii() else join_surrogates(text)
     nodes = tuple(join_surrogates(piece) if isinstance(piece, str) else record(piece, findings) for piece in pieces)
     return nodes[0] if len(nodes) == 1 else nodes
+
+
+def walk_json_text(text: str, depth: int, findings: Findings) -> Node:
+    """The value of JSON text with files in it. None for any other text, which stays as it is."""
+    value = parse_json(text)
+    if value is None:
+        return None
+    inner = Findings()
+    inner.visited, inner.in_text = findings.visited, True
+    try:
+        node = walk(value, depth + 1, inner)
+    except PointerError:
+        return None
+    if not any(isinstance(part, File) for part in inner):
+        return None
+    findings += inner
+    findings.visited = inner.visited
+    return node
 
 
 def check_finite(value: float) -> float:
@@ -162,9 +188,9 @@ def walk_several(values: Sequence[object], depth: int, findings: Findings) -> No
 def walk_object(value: Any, depth: int, findings: Findings) -> Node:
     """Anything that isn't one of JSON's own types."""
     if isinstance(value, Link):
-        return record(value, findings)
+        return record(value.plain if findings.in_text else value, findings)
     if isinstance(value, Text):
-        return walk_text(value, findings)
+        return walk_text(value, depth, findings)
     if isinstance(value, PARTS):
         return record(clean_part(cast("Collected", value)), findings)
     if isinstance(value, HasParts):
@@ -215,8 +241,11 @@ def walk_unfolded(value: object, depth: int, findings: Findings) -> Node:
     return walk(plain, depth + 1, findings)
 
 
-def walk_text(part: Text, findings: Findings) -> Node:
+def walk_text(part: Text, depth: int, findings: Findings) -> Node:
     """A text part, split like a string, with its audience."""
+    node = walk_json_text(part.text, depth, findings) if part.audience == "both" else None
+    if node is not None:
+        return node
     nodes: tuple[Node, ...] = tuple(record(piece, findings) for piece in split_text(part))
     return nodes[0] if len(nodes) == 1 else nodes
 
