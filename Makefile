@@ -57,6 +57,7 @@ bench: .venv/.ready-dev page browser
 	.venv/bin/python bench/wire.py
 	.venv/bin/python bench/stream.py
 	.venv/bin/python bench/store.py
+	.venv/bin/python bench/values.py
 	.venv/bin/python bench/server.py
 	.venv/bin/python bench/load.py 10
 	.venv/bin/python bench/page.py

@@ -21,3 +21,10 @@ async def broken_apart():
 def probe_isolation():
     """Raise a `ToolError` in another process."""
     raise ToolError("only on Mondays")
+
+
+def draw_pixels():
+    """Draw a picture in another process."""
+    import numpy as np
+
+    return np.arange(64 * 48 * 3, dtype=np.uint8).reshape(48, 64, 3)

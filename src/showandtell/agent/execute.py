@@ -10,12 +10,14 @@ from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
+from showandtell.agent.call_thread import CallThread
 from showandtell.agent.context import RunContext
 from showandtell.agent.isolate import Raised, run_isolated
 from showandtell.agent.loader import Fetch
 from showandtell.agent.provide import Dependencies, Scope
 from showandtell.agent.returned_files import fetch_links, resolve_files
 from showandtell.agent.tools import Tool
+from showandtell.core.collect.quick import is_quick
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import ToolCall
@@ -51,8 +53,8 @@ async def execute(
     """
     try:
         tool, arguments = prepare(call, tools, context)
-        value = await run_with_timeout(call_tool(tool, arguments, context), tool.timeout)
-        return await to_result(call, value, context, fetch)
+        result = await run_with_timeout(call_tool(tool, arguments, context), tool.timeout)
+        return await complete(call, result, context, fetch)
     except (CallRefused, ToolError, BadInput) as error:
         return error_result(str(error))
     except CallTimeout:
@@ -68,13 +70,17 @@ async def execute(
         return error_result(redact(call, error))
 
 
-async def to_result(call: ToolCall, value: object, context: RunContext, fetch: Fetch | None) -> ToolResult:
-    """A tool's return value as a `ToolResult`. Raises `CallRefused` if it can't be shown to a model."""
+async def complete(call: ToolCall, result: ToolResult, context: RunContext, fetch: Fetch | None) -> ToolResult:
+    """A result with its files. Raises `CallRefused` if one of them can't be shown to a model."""
     try:
-        result = await fetch_links(value if isinstance(value, ToolResult) else ToolResult(value), fetch)
-        return resolve_files(result, context.files)
+        return resolve_files(await fetch_links(result, fetch), context.files)
     except BadInput as error:
-        raise CallRefused(f"{call.tool} returned something that can't be shown: {error}") from error
+        raise refuse(call.tool, error) from error
+
+
+def refuse(tool: str, error: BadInput) -> CallRefused:
+    """The error for a value that can't be shown to a model."""
+    return CallRefused(f"{tool} returned something that can't be shown: {error}")
 
 
 def format_timeout(tool: Tool) -> str:
@@ -141,22 +147,34 @@ async def run_with_timeout(coroutine: Coroutine[Any, Any, Any], seconds: float) 
             await asyncio.wait({task}, timeout=GRACE)
 
 
-async def call_tool(tool: Tool, arguments: dict[str, Any], context: RunContext) -> Any:
+async def call_tool(tool: Tool, arguments: dict[str, Any], context: RunContext) -> ToolResult:
     """Call the tool's function: a coroutine in this task, any other in a daemon thread, or in a separate process.
 
-    Its dependencies are provided before, and closed after it.
+    Its dependencies are provided before, and closed after its value was collected. Raises `CallRefused` for a value
+    that can't be shown to a model.
     """
-    if tool.isolate:
-        return await run_isolated(tool.run, arguments)
     async with Scope() as scope:
         arguments |= await Dependencies(context, scope).fill(tool.injected)
-        if is_async(tool):
+        if tool.isolate:
+            value = await run_isolated(tool.run, arguments)
+        elif is_async(tool):
             value = tool.run(**arguments)
         else:
             value = await scope.thread.run(tool.run, **arguments)
         if inspect.isasyncgen(value):
             value = last_of(cast("AsyncGenerator[Any]", value), context)
-        return await contain_exit(value) if inspect.isawaitable(value) else value
+        value = await contain_exit(value) if inspect.isawaitable(value) else value
+        try:
+            return await collect_in(scope.thread, value)
+        except BadInput as error:
+            raise refuse(tool.name, error) from error
+
+
+async def collect_in(thread: CallThread, value: object) -> ToolResult:
+    """A tool's value as a `ToolResult`, collected in the call's thread unless that takes but a moment."""
+    if isinstance(value, ToolResult):
+        return value
+    return ToolResult(value) if is_quick(value) else await thread.run(ToolResult, value)
 
 
 def is_async(tool: Tool) -> bool:

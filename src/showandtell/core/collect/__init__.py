@@ -6,7 +6,10 @@ Imports go down this list:
     entry         `collect`, the entry
     walk          a value becomes a plain tree with parts as leaves
     nodes         the tree, and how it is cut into parts
-    libraries     objects of other libraries, by class
+    quick         which values are collected in a moment
+    libraries     objects of other libraries, by class or protocol
+    arrays, tables, charts, displays   pictures, words and files of such objects
+    png, excerpts, html_words          how those are made
     mcp_results   results of MCP tools, as dicts
     blocks        content blocks, as dicts
     objects       models, dataclasses, dates and other Python objects

@@ -1,4 +1,4 @@
-"""Results and files of other libraries, by class name or exact shape. None of the libraries is imported.
+"""Results and files of other libraries, by class name, exact shape or protocol. None of the libraries is imported.
 
 An MCP result is untrusted: an address in it becomes text. An object of google-genai, pydantic-ai or LangChain comes
 from the program's own code: its address becomes a file for the provider to open.
@@ -7,14 +7,18 @@ from the program's own code: its address becomes a file for the provider to open
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
+from showandtell.core.collect.arrays import has_array, read_array, read_scalar
 from showandtell.core.collect.base64_text import file_from_base64
 from showandtell.core.collect.blocks import read_block, read_content, read_file_block, string_or_none, text_or_file
+from showandtell.core.collect.charts import read_altair, read_axes, read_figure, read_plotly
+from showandtell.core.collect.displays import has_display, read_html, read_picture
 from showandtell.core.collect.mcp_results import read_mcp_result
+from showandtell.core.collect.tables import read_lazy, read_pandas, read_polars, read_series
 from showandtell.core.messages.file import File
 
 #: What replaces a value of another library: parts, and ordinary values still to be collected.
@@ -184,18 +188,6 @@ def read_pillow_image(value: Any) -> Replacement:
     return (File(stream.getvalue(), "image/png", f"{Path(name).stem}.png" if name else None),)
 
 
-def read_figure(value: Any) -> Replacement:
-    """A matplotlib Figure as PNG. pyplot and its global state aren't touched."""
-    stream = io.BytesIO()
-    value.savefig(stream, format="png", bbox_inches="tight")
-    return (File(stream.getvalue(), "image/png"),)
-
-
-def read_array(value: Any) -> Replacement:
-    """A numpy array or scalar as Python values."""
-    return (value.tolist(),)
-
-
 READERS: dict[tuple[str, str], Reader] = {
     **{(library, name): read_mcp_model for library in ("mcp", "mcp_types") for name in MCP_MODELS},
     **{
@@ -223,14 +215,26 @@ READERS: dict[tuple[str, str], Reader] = {
     ("langchain_core", "Blob"): read_blob,
     ("PIL", "Image"): read_pillow_image,
     ("matplotlib", "Figure"): read_figure,
-    ("numpy", "generic"): read_array,
-    ("numpy", "ndarray"): read_array,
+    ("matplotlib", "Axes"): read_axes,
+    ("plotly", "BaseFigure"): read_plotly,
+    ("altair", "TopLevelMixin"): read_altair,
+    ("numpy", "generic"): read_scalar,
+    ("pandas", "DataFrame"): read_pandas,
+    ("pandas", "Series"): read_series,
+    ("pandas", "NAType"): read_nothing,
+    ("pandas", "NaTType"): read_nothing,
+    ("polars", "DataFrame"): read_polars,
+    ("polars", "LazyFrame"): read_lazy,
+    ("polars", "Series"): read_series,
 }
 
 
 @lru_cache(maxsize=1024)
 def find_reader(kind: type) -> Reader | None:
-    """The reader of a class or of its nearest known base class. A module in `READERS` includes its submodules."""
+    """The reader of a class or of its nearest known base class. A module in `READERS` includes its submodules.
+
+    Classes that aren't known are read by what their objects can do: show themselves, or give an array.
+    """
     for ancestor in kind.__mro__:
         module = ancestor.__module__
         while module:
@@ -238,4 +242,18 @@ def find_reader(kind: type) -> Reader | None:
             if reader:
                 return reader
             module = module.rpartition(".")[0]
-    return None
+    readers = [reader for has_protocol, reader in PROTOCOLS if has_protocol(kind)]
+    return partial(read_first, readers) if readers else None
+
+
+#: Readers by what objects of a class can do, best first.
+PROTOCOLS: tuple[tuple[Callable[[type], bool], Reader], ...] = (
+    (has_display, read_picture),
+    (has_array, read_array),
+    (has_display, read_html),
+)
+
+
+def read_first(readers: Sequence[Reader], value: object) -> Replacement | None:
+    """What the first reader gives that gives anything."""
+    return next((replacement for reader in readers if (replacement := reader(value)) is not None), None)

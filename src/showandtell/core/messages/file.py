@@ -34,10 +34,10 @@ class Uri:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Bytes that are opened once, when the message is sent; `size` is their exact number."""
+    """Bytes that are opened once, when the message is sent; `size` is their exact number, None if it isn't known."""
 
     open: Callable[[], BinaryIO]
-    size: int
+    size: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +128,16 @@ class File:
     def from_reader(
         cls,
         open: Callable[[], BinaryIO],  # noqa: A002 - it is what it does
-        size: int,
+        size: int | None,
         media_type: str,
         name: str | None = None,
         *,
         audience: Audience = "both",
     ) -> File:
-        """Create a file of `size` bytes from what `open()` returns. It is called once, when the message is sent."""
+        """Create a file of `size` bytes (None: unknown) from what `open()` returns.
+
+        It is called once, when the message is sent.
+        """
         return cls(Reader(open, size), media_type, name, audience=audience)
 
     @classmethod

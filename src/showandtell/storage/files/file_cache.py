@@ -161,7 +161,7 @@ class FileCache:
             raise
         except Exception as error:  # a Reader is the caller's code and may raise anything
             raise BadFile(name, f"can't be read ({type(error).__name__})", "check what it is read from") from error
-        if spooled.size != file.source.size:
+        if file.source.size not in {None, spooled.size}:
             self.blobs.discard(spooled)
             raise BadFile(
                 name, f"gave {spooled.size} bytes and was announced with {file.source.size}", "announce its true size"
