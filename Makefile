@@ -53,6 +53,7 @@ lint: .venv/.ready-dev page
 bench: .venv/.ready-dev page browser
 	.venv/bin/python bench/imports.py
 	.venv/bin/python bench/steps.py
+	.venv/bin/python bench/long_results.py
 	.venv/bin/python bench/request.py
 	.venv/bin/python bench/wire.py
 	.venv/bin/python bench/stream.py

@@ -4,14 +4,12 @@ import asyncio
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec import structs
 
 from showandtell import Agent, File, RunContext
 from showandtell.agent.builtin_tools import builtin_tools, get_document
 from showandtell.agent.context import Files
-from showandtell.agent.file_tools import MAX_TEXT, cut_text, find_document
+from showandtell.agent.file_tools import find_document
 from showandtell.agent.loader import Sharing, transcribe_file
 from showandtell.core.messages.derivations import Derivative
 from showandtell.errors import BadInput, ToolError
@@ -209,23 +207,19 @@ def test_files_without_a_conversation_have_no_words(conversation):
         files_in(conversation).text_now(3)
 
 
-@given(st.integers(MAX_TEXT - 50, MAX_TEXT + 50))
-def test_a_long_text_is_cut_and_says_how_to_get_the_rest(length):
-    text, file = "x" * length, attachment(1, "text/plain")
-    kept = cut_text(file, text)
-    if length <= MAX_TEXT:
-        assert kept == text
-    else:
-        assert (
-            kept
-            == text[:MAX_TEXT] + "\n(cut here, after 100,000 characters: return_original=true gives the whole file)"
-        )
+def test_a_long_document_comes_in_pieces():
+    files = {"Offer.docx": word_file("The crane costs 900 EUR. " * 6000)}
+    words, failed, _ = get(files, 1)
+    heading, _, piece = words.partition(":\n")
+    end = int(heading.removeprefix("document 1 (Offer.docx) as text, characters 0 to ").partition(" of ")[0])
+    assert (failed, piece.endswith(f"\n(more follows: offset={end})")) == (False, True)
+    assert "(end of the text)" in get(files, 1, offset=140_000)[0]
 
 
-def test_a_long_pdf_is_cut_with_the_page_to_go_on_from():
-    text = "".join(f"[page {at}]\n{'x' * 9990}\n" for at in range(1, 21))
-    kept = cut_text(attachment(4, "application/pdf"), text)
-    assert kept.endswith("\n(cut here, in page 10: view_file(4, pages=[10, ...]) shows the rest)")
+def test_a_document_is_searched():
+    words, _, _ = get({"bill.pdf": FILES["bill.pdf"]}, 1, search="total 42")
+    assert words.splitlines()[1].startswith("at 9: … ")
+    assert get({"bill.pdf": FILES["bill.pdf"]}, 1, search="43 EUR")[0].startswith("'43 EUR' occurs 0 times in ")
 
 
 def test_a_sound_is_given_as_a_transcript_or_reported_why_not():

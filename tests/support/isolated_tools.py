@@ -2,7 +2,7 @@
 
 import os
 
-from showandtell import File, ToolError, tool
+from showandtell import File, Tool, ToolError, tool
 
 
 @tool(isolate=True)
@@ -28,3 +28,11 @@ def draw_pixels():
     import numpy as np
 
     return np.arange(64 * 48 * 3, dtype=np.uint8).reshape(48, 64, 3)
+
+
+def much() -> str:
+    """Return half a million characters."""
+    return "word " * 100_000
+
+
+write_much = Tool("write_much", "Write much.", run=much, isolate=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import structs
 
+from showandtell.agent.accept_results import check_max_tool_text
 from showandtell.agent.decide import LoopLimits
 from showandtell.agent.loader import Fetch, Sharing
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
@@ -59,18 +60,20 @@ class AgentSettings:
         model = self.model if has_all else replace(self.model, tool_choice="auto")
         options = request_options(model, tools, self.instructions, self.output_type)
         policy = plan_policy(tools, sharing_of(self.files), self.files, self.target, options)
-        return RunSettings(tools, options, loop_limits(tools, self.limits), policy)
+        return RunSettings(tools, options, loop_limits(tools, self.limits, self.files.max_tool_text), policy)
 
 
-def loop_limits(tools: Mapping[str, Tool], limits: RunLimits) -> LoopLimits:
-    """The limits of the loop. Raises `BadInput` for limits that allow no step."""
+def loop_limits(tools: Mapping[str, Tool], limits: RunLimits, max_tool_text: int | None) -> LoopLimits:
+    """The limits of the loop. Raises `BadInput` for limits that allow no step, or hardly any text."""
     if limits.steps < 1:
         raise BadInput("RunLimits.steps must be at least 1: it counts model calls")
     if (limits.tokens is not None and limits.tokens < 1) or (limits.seconds is not None and not limits.seconds > 0):
         raise BadInput("RunLimits.tokens and RunLimits.seconds must be more than 0, or None for no limit")
     approval = frozenset(tool.name for tool in tools.values() if tool.approval)
     idempotent = frozenset(tool.name for tool in tools.values() if tool.idempotent)
-    return LoopLimits(limits.steps, approval, limits.tokens, limits.seconds, idempotent)
+    return LoopLimits(
+        limits.steps, approval, limits.tokens, limits.seconds, idempotent, check_max_tool_text(max_tool_text)
+    )
 
 
 def request_options(
@@ -105,6 +108,7 @@ def plan_policy(
         signed_urls=sharing.link is not None,
         expected_steps=files.expected_steps,
         can_view="view_file" in tools,
+        can_read="get_document" in tools,
         fetch=sharing.fetch is not None,
         head_bytes=head_size(target, options),
     )

@@ -40,13 +40,15 @@ async def cannot_convert(_want: DerivationRequest) -> Failed:
 class Files:
     """The files of one conversation, in order of their numbers.
 
-    `loop` is the event loop of its run. Without one, `text_now` runs its own.
+    `loop` is the event loop of its run. Without one, `text_now` runs its own. `max_text` is the maximum number of
+    characters of a tool's result, if there is one.
     """
 
     attachments: Mapping[int, Attachment]
     read: Callable[[int], File]
     convert: Convert = cannot_convert
     loop: asyncio.AbstractEventLoop | None = None
+    max_text: int | None = None
 
     def __iter__(self) -> Iterator[Attachment]:
         return iter(tuple(self.attachments.values()))  # a copy: a tool's thread reads while other results are numbered

@@ -16,7 +16,8 @@ from showandtell.core.planning.values import View
 class LoopLimits(Struct, frozen=True):
     """The limits of a run: model calls, tokens and seconds. The step that passes `tokens` is the last one.
 
-    `approval` names the tools that need a person's approval, `idempotent` those that may run twice.
+    `approval` names the tools that need a person's approval, `idempotent` those that may run twice. `tool_text` is the
+    maximum number of characters of one result.
     """
 
     max_steps: int = 20
@@ -24,6 +25,7 @@ class LoopLimits(Struct, frozen=True):
     tokens: int | None = None
     seconds: float | None = None
     idempotent: frozenset[str] = frozenset()
+    tool_text: int | None = None
 
 
 class AskModel(Struct, frozen=True):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from showandtell.agent.context import Files, RunContext, check_problem, format_name, stored_facts
+from showandtell.agent.read_document import read_document
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, find_attachment
@@ -15,17 +16,14 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivative,
 from showandtell.core.messages.parts import Selection, Shown
 from showandtell.core.planning.conversions import MAX_VIEWED_PAGES, PAGE_SIDE, PDF, SVG
 from showandtell.core.planning.labels import FOR_USER
-from showandtell.errors import BadInput, ToolError
+from showandtell.errors import BadInput, FileChanged, ToolError
 
 Crop: TypeAlias = tuple[int, int, int, int]
 
-#: Maximum number of characters of a document in one result.
-MAX_TEXT = 100_000
 #: Maximum number of files in one list, and of files that an ambiguous name may mean.
 MAX_FILES, MAX_CANDIDATES = 200, 20
 TIFF = "image/tiff"
 NUMBER = re.compile(r"(?:(?P<kind>image|document|audio|video|text|file) )?#?(?P<number>\d{1,9})", re.IGNORECASE)
-PAGE = re.compile(r"^\[page (\d+)\]$", re.MULTILINE)
 
 
 async def view_file(
@@ -45,20 +43,27 @@ async def view_file(
     return Shown(number, file.id, Selection(chosen, box))
 
 
-async def get_document(number_or_name: int | str, context: RunContext, return_original: bool = False) -> ToolResult:
+async def get_document(
+    number_or_name: int | str,
+    context: RunContext,
+    offset: int = 0,
+    search: str | None = None,
+    return_original: bool = False,
+) -> ToolResult:
     """Give the text of a file of this conversation, found by its number or its name.
 
-    PDFs, office documents and text files have text, sound and film a transcript. With return_original=true the file
-    itself is shown instead.
+    PDFs, office documents and text files have text, sound and film a transcript. A long text comes in pieces: the end
+    of each says with which offset (in characters) the next one begins. search: find this text instead, in any case,
+    from offset on; the answer has the position of each place, to be read with offset. With return_original=true the
+    file itself is shown instead.
     """
     file = check_audience(find_document(context.files, number_or_name))
     if return_original:
         return ToolResult(show(context.files, file))
     try:
-        text = await context.files.text(file.number)
-    except BadInput as error:
+        return ToolResult(await read_document(context.files, file, offset, search))
+    except (BadInput, FileChanged) as error:
         raise ToolError(f"{error}{advise_original(file)}") from None
-    return ToolResult(f"{format_name(file)} as text:\n{cut_text(file, text)}")
 
 
 def list_files(context: RunContext, kind: Kind | None = None) -> ToolResult:
@@ -101,8 +106,14 @@ def describe_file(file: Attachment) -> dict[str, object]:
 
 
 def show(files: Files, file: Attachment) -> Shown:
-    """The complete file; its bytes may still be at a URL. Raises `BadInput` for a file with a problem."""
+    """The complete file; its bytes may still be at a URL. Raises `BadInput` for a file with a problem.
+
+    Raises `ToolError` for a file that is kept out of the context.
+    """
     check_problem(file)
+    if not file.in_context:
+        advice = f"get_document({file.number}) reads it in pieces and searches it"
+        raise ToolError(f"{format_name(file)} is too long to be shown: {advice}")
     return files.show(file.number)
 
 
@@ -217,17 +228,5 @@ def format_files(files: Sequence[Attachment]) -> str:
 
 def advise_original(file: Attachment) -> str:
     """Advice on viewing a file that has no text; empty if it can't be viewed either."""
-    return "" if file.problem else ". Ask with return_original=true to be shown the file itself"
-
-
-def cut_text(file: Attachment, text: str) -> str:
-    """The first 100,000 characters of a text. If more follow, the last line says how to get them."""
-    if len(text) <= MAX_TEXT:
-        return text
-    start = text[:MAX_TEXT]
-    pages = PAGE.findall(start)
-    if file.media_type == PDF and pages:
-        rest = f"in page {pages[-1]}: view_file({file.number}, pages=[{pages[-1]}, ...]) shows the rest"
-    else:
-        rest = f"after {MAX_TEXT:,} characters: return_original=true gives the whole file"
-    return f"{start}\n(cut here, {rest})"
+    can_be_shown = file.problem is None and file.in_context
+    return ". Ask with return_original=true to be shown the file itself" if can_be_shown else ""

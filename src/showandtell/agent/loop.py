@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from showandtell.agent.accept_results import NOT_STORED, Ready, accept_result
 from showandtell.agent.context import Files, RunContext
 from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, decide, tool_choice_of
-from showandtell.agent.execute import error_result, execute, redact
+from showandtell.agent.execute import error_result, execute
 from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loader import Loader, Sharing
 from showandtell.agent.model_knowledge import ModelKnowledge
@@ -58,10 +59,8 @@ from showandtell.providers.uploads import with_file_headers
 from showandtell.storage.uncancelled import run_to_completion, shielded
 
 Emit: TypeAlias = Callable[[Event], None]
-Ready: TypeAlias = tuple[Draft, Sequence[ProbedFile]]
 
 CANCELLED = "the run was cancelled, so this call was not finished"
-NOT_STORED = "was not stored before the run ended: ask the model to make it again"
 WENT_ON = "the user went on before this call was run"
 #: Maximum number of requests in one step. Each retry leaves out or uploads again at least one file.
 MAX_FILE_RETRIES = 8
@@ -342,15 +341,9 @@ class Loop:
                 result = error_result(f"the person did not allow this call{': ' + denial if denial else ''}")
             if result.metadata is not None:
                 self.metadata[call.call_id] = result.metadata
-            draft = result_draft(call, result)
-            try:
-                return draft, await self.conversation.probe(draft)
-            except StorageFailed:
-                raise
-            except asyncio.CancelledError:  # the tool has finished, so keep its result without the files
-                return draft, [ProbedFile(file.name or "", problem=NOT_STORED) for file in draft.claims]
-            except Exception as error:  # noqa: BLE001 - a tool's own file reader may raise anything
-                return result_draft(call, error_result(redact(call, error))), ()
+            return await accept_result(
+                call, result, self.conversation, self.limits.tool_text, can_read=self.policy.can_read
+            )
 
     def context(self, call: ToolCall, reports: ProgressReports) -> RunContext:
         """The context that the tool gets."""
@@ -360,7 +353,9 @@ class Loop:
             if not cancelled.is_set():
                 loop.call_soon_threadsafe(reports.report, progress)
 
-        files = Files(self.conversation.attachments, self.conversation.file, self.loader.convert, loop)
+        files = Files(
+            self.conversation.attachments, self.conversation.file, self.loader.convert, loop, self.limits.tool_text
+        )
         return RunContext(
             self.conversation.owner, self.conversation.id, call.call_id, files, emit, cancelled, self.deps
         )

@@ -94,7 +94,8 @@ def render(
         stream=stream,
     )
     conversation = ingest(messages, cache)
-    policy = Policy(on_unsupported=by_kind(on_unsupported), head_bytes=head_size(target, options))
+    can_read = any(tool.name == "get_document" for tool in options.tools)
+    policy = Policy(on_unsupported=by_kind(on_unsupported), can_read=can_read, head_bytes=head_size(target, options))
     planned = plan_now(conversation, target, policy)
     raise_refused(planned, target)
     return compose(planned, target, options, {}, conversation.blobs)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from showandtell.agent.accept_results import MAX_TOOL_TEXT
 from showandtell.agent.loader import Sign, Transcribe
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
@@ -112,8 +113,12 @@ class FilePolicy:
             `showandtell verify`.
         expected_steps (int): expected number of requests that carry a file. More make uploads and URLs pay off for
             smaller files. Default: 5.
+        max_tool_text (int | None): maximum number of characters of one tool result, text and JSON together, at least
+            1,000. Of a longer one the model gets the start and the end, and a file with all of it, which `get_document`
+            reads. None: no limit. Default: 40,000.
 
     Raises:
+        BadInput: when an `Agent` is created, for invalid values.
         UnsupportedFile: when an `Agent` runs, as described for `on_unsupported`.
     """
 
@@ -126,6 +131,7 @@ class FilePolicy:
     fetch: FetchPolicy | None = None
     overrides: Sequence[Capability] | None = None
     expected_steps: int = 5
+    max_tool_text: int | None = MAX_TOOL_TEXT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

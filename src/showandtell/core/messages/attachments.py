@@ -113,6 +113,7 @@ class Attachment(Struct, frozen=True):
         by the user (it has a problem). Quarantined and deleted files keep their number and name.
     corrected: the claimed type, if the bytes are of another type. date: a day in ISO 8601.
     audience: who may see it. A file for the user alone is never given to a model, in any form.
+    in_context: whether requests may hold its content. If not, the model gets its name, and reads it with a tool.
     """
 
     id: str
@@ -128,6 +129,7 @@ class Attachment(Struct, frozen=True):
     claimed: str | None = None
     state: State = "ready"
     audience: Audience = "both"
+    in_context: bool = True
 
     @property
     def name_for_model(self) -> str:

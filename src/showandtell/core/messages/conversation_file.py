@@ -44,7 +44,8 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     """A file: exactly one of path, data, uri and problem; or only the number of a file that was shown before.
 
     `problem` says why there are no bytes. `view` is the part that is shown again, if not all. `date` is the day on
-    which it was added, `shared_by` the person from whose conversation the user took it.
+    which it was added, `shared_by` the person from whose conversation the user took it. `in_context` is false for a
+    file whose content is kept out of requests.
     """
 
     path: str | None = None
@@ -59,6 +60,7 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     audience: Audience = "both"
     view: Selection | None = None
     shared_by: str | None = None
+    in_context: bool = True
 
 
 class TextRecord(msgspec.Struct, tag="text", forbid_unknown_fields=True, omit_defaults=True):
@@ -250,6 +252,7 @@ def _source(record: FileRecord, folder: Path) -> File:
         date=record.date and record.date.isoformat(),
         audience=record.audience,
         shared_by=clean_name(record.shared_by) or None,
+        in_context=record.in_context,
     )
 
 

@@ -41,12 +41,24 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
+class EncodedText:
+    """Opens text that this program has encoded itself: it is UTF-8 by construction, so nobody needs to probe it."""
+
+    data: bytes
+
+    def __call__(self) -> BinaryIO:
+        """Open the bytes."""
+        return io.BytesIO(self.data)
+
+
+@dataclass(frozen=True, slots=True)
 class File:
     """A file as the program provides it. Its type is declared, and verified once the file is stored.
 
     number, date (a day in ISO 8601): only for files of an existing conversation. id: only for files that were uploaded
     before their message. within: the folder that a path may not leave, checked now and when it is opened.
     audience: "user" keeps the bytes, name and description from the model; "assistant" keeps the file out of the page.
+    in_context: False keeps the content out of requests: the model gets the name, and reads it with `get_document`.
     shared_by: only for files from another person's conversation: the display name of that person.
 
     >>> from showandtell import File
@@ -65,6 +77,7 @@ class File:
     id: str | None = None
     audience: Audience = "both"
     shared_by: str | None = None
+    in_context: bool = True
 
     @classmethod
     def from_bytes(

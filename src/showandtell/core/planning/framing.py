@@ -234,10 +234,10 @@ def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
         case "withheld":
             return [labels.withheld(file)]
         case "listed":
-            return [labels.listed(file)]
+            return [labels.listed(file, can_read=turns.policy.can_read)]
         case "refused" if placement.reason.startswith(OUT_OF_VIEW):
             # If the file is used again in view, it isn't refused; and from the next step on this use is listed.
-            return [labels.listed(file)]
+            return [labels.listed(file, can_read=turns.policy.can_read)]
         case "noted" | "refused":
             return [labels.not_sent(file, placement.reason)]
         case "relocated":

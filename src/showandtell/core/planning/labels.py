@@ -134,9 +134,13 @@ def withheld(file: Attachment) -> Text:
     return bracket(f"{file.label}: {FOR_USER}")
 
 
-def listed(file: Attachment) -> Text:
-    """The label in place of a file that is out of view."""
-    return bracket(f"{file.label}: {escape_line(file.name)}, not in view any more")
+def listed(file: Attachment, *, can_read: bool) -> Text:
+    """The label in place of a file that is out of view. `can_read`: whether the model has the tool get_document."""
+    if file.in_context:
+        return bracket(f"{file.label}: {escape_line(file.name)}, not in view any more")
+    size = f" ({format_size(file.facts.size)})" if file.facts else ""
+    how = f"get_document({file.number}) reads it in pieces and searches it" if can_read else "no tool here reads it"
+    return bracket(f"{file.label}: {escape_line(file.name)}, kept out of view{size}: {how}")
 
 
 def describe_conversion(

@@ -1,7 +1,7 @@
 """The second pass: how each use of a file is delivered, and why. The first option that works wins.
 
 native → relocated → either of them converted → noted or refused; out of view → listed. A file for the user alone is
-withheld, whatever the model takes.
+withheld, and one whose content is kept out of requests listed, whatever the model takes.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.values import Delivery, Policy, View
 
 FOR_USER = "kept from the model: it is for the user alone"
+#: The reason of a file whose content is kept out of requests.
+TO_BE_READ = "kept out of the context: the model reads it with get_document"
+UNREADABLE = "kept out of the context: add get_document to the tools, so that the model can read it"
 #: The start of the reason of a file that is out of view; the limit that it would exceed follows.
 OUT_OF_VIEW = "out of view: "
 
@@ -161,6 +164,10 @@ def decide_placement(use: FileUse, target: Target, known: Derivations, policy: P
     file, nth = use.attachment, use.nth
     if file.audience == "user":
         return Placement(file, nth, "withheld", FOR_USER)
+    if not file.in_context:
+        if file.problem is not None:
+            return Placement(file, nth, "noted", file.problem)
+        return Placement(file, nth, "listed", TO_BE_READ if policy.can_read else UNREADABLE)
     if not use.in_view:
         why = OUT_OF_VIEW + use.limit
         if use.text_only and file.problem is None:

@@ -44,7 +44,7 @@ class Policy(Struct, frozen=True):
     signed_urls: the provider may fetch files from our own store.
     expected_steps: how many requests are likely to carry a file. It decides if a file is large enough for an upload or
         a signed URL.
-    can_view: whether the model has the tool view_file, so that labels may mention it.
+    can_view, can_read: whether the model has the tools view_file and get_document, so that labels may mention them.
     fetch: whether we may fetch addresses that the provider doesn't open.
     head_bytes: bytes of a request besides its messages: instructions, tools and options.
     """
@@ -56,6 +56,7 @@ class Policy(Struct, frozen=True):
     signed_urls: bool = False
     expected_steps: int = 5
     can_view: bool = False
+    can_read: bool = False
     fetch: bool = False
     head_bytes: int = 0
 

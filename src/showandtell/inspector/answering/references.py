@@ -44,7 +44,7 @@ REFERENCE = re.compile(
     rf"\b(?P<noun>{'|'.join(NOUNS)})s?\s+#?(?P<numbers>{NUMBER}(?:{BETWEEN}#?{NUMBER})*)", re.IGNORECASE
 )
 TITLE = re.compile(rf"{FILE_REFERENCE}(?P<rest>: | \()")
-NAME_ENDS = re.compile(r", (?:uploaded by|from tool|from a tool|made by|fetched from|not in view)\b")
+NAME_ENDS = re.compile(r", (?:uploaded by|from tool|from a tool|made by|fetched from|not in view|kept out of view)\b")
 NOTE_ENDS = re.compile(r"(?:, [\d.]+ (?:bytes|kB|MB))?\) was not sent: ")
 POINTER = "shown below"
 

@@ -19,6 +19,7 @@ HEADING = re.compile(f"{FILE_REFERENCE}: ")
 #: A page or a frame of the file with the preceding heading.
 PIECE = re.compile(rf"{FILE_REFERENCE},? (?P<which>page \d+|at [\d:.]+|its sound)")
 FAILED = "⟦this call failed⟧"
+NOT_IN_VIEW = re.compile(r"was not sent|not in view any more$|, kept out of view\b")
 QUESTION = re.compile(
     r"\?|\b(what|which|who|whose|when|where|why|how|read|says?|total|text|words?|tell|quote|find|explain)\b",
     re.IGNORECASE,
@@ -77,10 +78,10 @@ def find_inlined(turn: RequestTurn) -> Iterator[InlinedFile]:
 
 
 def find_notes(turn: RequestTurn) -> list[str]:
-    """Labels of files that were not sent or are not in view any more."""
+    """Labels of files that were not sent or are not in view."""
     texts = [join_text(turn.parts), *(join_text(part.parts) for part in turn.parts if isinstance(part, Result))]
     labels = [label for text in texts for label in LABEL.findall(text)]
-    return [label for label in labels if "was not sent" in label or label.endswith("not in view any more")]
+    return [label for label in labels if NOT_IN_VIEW.search(label)]
 
 
 def title_of(file: ReceivedFile, index: int) -> str:

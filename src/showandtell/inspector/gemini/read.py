@@ -33,7 +33,9 @@ from showandtell.inspector.request import (
 MODEL = r"(?P<model>[^/:]+):(?P<verb>generateContent|streamGenerateContent)"
 PROJECT = r"(?:projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/)?"
 #: Labels without a file after them: it is elsewhere, or missing.
-ABSENT_FILE = re.compile(r"was not sent|not in view any more$|: shown below$|^end of |^this call failed$|, as text$")
+ABSENT_FILE = re.compile(
+    r"was not sent|not in view any more$|, kept out of view\b|: shown below$|^end of |^this call failed$|, as text$"
+)
 STATUS = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",

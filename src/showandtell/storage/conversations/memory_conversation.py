@@ -83,7 +83,15 @@ class MemoryConversation:
         if facts is None:
             raise BadInput(f"{found.label} ({found.name}) has no bytes here: {found.problem or 'it is an address'}")
         source = Reader(StoredSource(self.file_cache.blobs, facts), facts.size)
-        return File(source, found.media_type, found.name, found.description, number, audience=found.audience)
+        return File(
+            source,
+            found.media_type,
+            found.name,
+            found.description,
+            number,
+            audience=found.audience,
+            in_context=found.in_context,
+        )
 
     def view(self) -> View:
         """The input of the planner."""

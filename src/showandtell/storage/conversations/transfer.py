@@ -88,6 +88,7 @@ def record_of(file: Attachment, *, broken: bool = False) -> FileRecord:
         number=file.number,
         audience=file.audience,
         shared_by=file.origin.shared_by or None,
+        in_context=file.in_context,
     )
     with suppress(ValueError):  # a caller may have given an invalid date
         record.date = dt.date.fromisoformat(file.date)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from showandtell.core.collect.entry import collect
 from showandtell.core.media_types.claims import normalize_type, read_claim
 from showandtell.core.messages.attachments import Address, Facts, ProbedFile
-from showandtell.core.messages.file import File, Reader, Uri
+from showandtell.core.messages.file import EncodedText, File, Reader, Uri
 from showandtell.core.messages.parts import Text
 from showandtell.errors import BadFile, DecoderBusy, FileChanged, QuotaExceeded, StorageFailed
 from showandtell.media import gate
@@ -96,6 +96,8 @@ class FileCache:
             return reused
         spooled = self._spool(file, name or "the file")
         try:
+            if is_own_text(file):
+                return ProbedFile(name, self._commit(spooled, ProbeResult(file.media_type or "text/plain")))
             proof = self._probe(spooled, file.media_type, name)
             stripped = self._strip(spooled, proof, name) if self.strip_location else None
             if stripped is not None:
@@ -155,6 +157,8 @@ class FileCache:
             return file.source.open.spooled
         if not isinstance(file.source, Reader):
             return self.blobs.spool(file.open, name, self.max_file_bytes)
+        if isinstance(file.source.open, EncodedText):  # it is in memory already, and would be lost otherwise
+            return self.blobs.spool(file.open, name, max(len(file.source.open.data), self.max_file_bytes))
         try:
             spooled = self.blobs.spool(file.open, name, self.max_file_bytes)
         except (BadFile, OSError, StorageFailed):
@@ -175,6 +179,11 @@ class FileCache:
             proof = gate.probe(spooled.path, claimed=claimed, name=name or "the file")
             self._proofs.add(key, proof)
         return proof
+
+
+def is_own_text(file: File) -> bool:
+    """Whether a file is text that this program has encoded itself, so that its type is known without probing."""
+    return isinstance(file.source, Reader) and isinstance(file.source.open, EncodedText)
 
 
 def parse_address(uri: Uri, media_type: str | None, name: str) -> Address:

@@ -157,6 +157,7 @@ class Numbering:
             corrected=proved.corrected,
             claimed=normalize_claim(file.media_type),
             audience=file.audience,
+            in_context=file.in_context,
         )
         self.fresh[number] = attachment
         self._next = max(self._next, number + 1)

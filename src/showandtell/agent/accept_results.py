@@ -1,0 +1,76 @@
+"""Accepts results of tools: bounds their text, so that stored ones and prompts stay as they are, and probes files."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from showandtell.agent.execute import error_result, redact
+from showandtell.agent.protocols import Conversation
+from showandtell.core.collect.bounds import bound_text, count_characters, for_user
+from showandtell.core.collect.tool_result import ToolResult, result_draft
+from showandtell.core.messages.attachments import ProbedFile
+from showandtell.core.messages.message import Draft
+from showandtell.core.messages.parts import ToolCall
+from showandtell.errors import BadInput, StorageFailed
+from showandtell.storage.blobs.threads import run_in_thread
+
+Ready: TypeAlias = tuple[Draft, Sequence[ProbedFile]]
+
+log = logging.getLogger("showandtell.tools")
+
+#: Default maximum number of characters of one result.
+MAX_TOOL_TEXT = 40_000
+#: The lowest maximum: `get_document` has to fit its answer, with a heading, into it.
+MIN_TOOL_TEXT = 1000
+NOT_STORED = "was not stored before the run ended: ask the model to make it again"
+
+
+def check_max_tool_text(limit: int | None) -> int | None:
+    """The limit. Raises `BadInput` if it is too low."""
+    if limit is not None and limit < MIN_TOOL_TEXT:
+        raise BadInput(f"FilePolicy.max_tool_text must be at least {MIN_TOOL_TEXT:,}, or None for no limit")
+    return limit
+
+
+def is_bounded(draft: Draft, limit: int | None) -> bool:
+    """Whether a result is within the limit."""
+    return limit is None or max(count_characters(draft), count_characters(draft, for_user)) <= limit
+
+
+async def bound_result(draft: Draft, limit: int | None, *, can_read: bool) -> Draft:
+    """The draft of a result within the limit. Long ones are cut in a thread: that takes as long as they are.
+
+    `can_read`: whether the model has `get_document`. If not, the log tells the developer.
+    """
+    if limit is None or is_bounded(draft, limit):
+        return draft
+    characters = count_characters(draft)
+    if characters > limit and not can_read:
+        log.warning(
+            "tool %s returned %s characters, and the model gets %s of them: add get_document to the agent's tools, "
+            "so that it can read the rest",
+            draft.tool,
+            f"{characters:,}",
+            f"{limit:,}",
+        )
+    return await run_in_thread(bound_text, draft, limit)
+
+
+async def accept_result(
+    call: ToolCall, result: ToolResult, conversation: Conversation, limit: int | None, *, can_read: bool
+) -> Ready:
+    """The draft of a result within the limit, and its probed files."""
+    draft = result_draft(call, result)
+    try:
+        draft = await bound_result(draft, limit, can_read=can_read)
+        return draft, await conversation.probe(draft)
+    except StorageFailed:
+        raise
+    except asyncio.CancelledError:  # the tool has finished, so keep its result without the files
+        draft = draft if limit is None else bound_text(draft, limit)
+        return draft, [ProbedFile(file.name or "", problem=NOT_STORED) for file in draft.claims]
+    except Exception as error:  # noqa: BLE001 - a tool's own file reader may raise anything
+        return result_draft(call, error_result(redact(call, error))), ()
