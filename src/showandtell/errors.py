@@ -21,6 +21,7 @@ ShowAndTellError
 ├── ToolError               raised by a tool to send its text to the model
 └── ProviderError           the provider returned an error: its status and message
     ├── ProviderUnavailable the provider can't be reached, is busy or fails, even after retries
+    ├── ContextFull         the conversation is longer than the model's context window
     ├── RejectedFiles       the provider rejected files, also after a retry without them
     └── BadAnswer           the response does not follow the API's format
 """
@@ -268,6 +269,13 @@ class RejectedFiles(ProviderError):
         named = _join_labels([f"{label} ({name})" for label, name in files])
         super().__init__(f"{error.text} (files: {named})", error.status, path=error.path)
         self.files = tuple(files)
+
+
+class ContextFull(ProviderError):
+    """The conversation is longer than the model's context window. The message says what to do about it.
+
+    `RunLimits(on_full="drop_oldest")` leaves the oldest messages out instead.
+    """
 
 
 class BadAnswer(ProviderError):

@@ -350,7 +350,7 @@ class Script:
         body = b"".join([piece async for piece in request.body()])
         assert len(body) == request.size
         self.asked.append(read_strictly(request.url, body, request.headers))
-        answer = self.answers[min(len(self.bodies), len(self.answers) - 1)]
+        answer = self.answer_to(body)
         self.bodies.append(json.loads(body))
         headers = {"content-type": FRAMED} if resolve(self.model).api == "bedrock-converse" else {}
         if isinstance(answer, Exception):
@@ -362,6 +362,10 @@ class Script:
         else:
             status, data = answer if isinstance(answer, tuple) else (200, answer)
             yield HttpResponse(status, headers, in_pieces(self.fresh(data)))
+
+    def answer_to(self, body):  # noqa: ARG002 - for scripts that read it
+        """The next answer."""
+        return self.answers[min(len(self.bodies), len(self.answers) - 1)]
 
     def fresh(self, data):
         """An answer that is given again, with other ids: the Responses API refuses two thoughts of one id."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from msgspec import structs
 
 from showandtell.agent.accept_results import check_max_tool_text
-from showandtell.agent.decide import LoopLimits
+from showandtell.agent.decide import LoopLimits, OnFull
 from showandtell.agent.loader import Fetch, Sharing
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool
@@ -69,10 +69,18 @@ def loop_limits(tools: Mapping[str, Tool], limits: RunLimits, max_tool_text: int
         raise BadInput("RunLimits.steps must be at least 1: it counts model calls")
     if (limits.tokens is not None and limits.tokens < 1) or (limits.seconds is not None and not limits.seconds > 0):
         raise BadInput("RunLimits.tokens and RunLimits.seconds must be more than 0, or None for no limit")
+    if limits.on_full not in get_args(OnFull):
+        raise BadInput(f"RunLimits.on_full is {limits.on_full!r}: use one of {', '.join(get_args(OnFull))}")
     approval = frozenset(tool.name for tool in tools.values() if tool.approval)
     idempotent = frozenset(tool.name for tool in tools.values() if tool.idempotent)
     return LoopLimits(
-        limits.steps, approval, limits.tokens, limits.seconds, idempotent, check_max_tool_text(max_tool_text)
+        limits.steps,
+        approval,
+        limits.tokens,
+        limits.seconds,
+        idempotent,
+        on_full=limits.on_full,
+        tool_text=check_max_tool_text(max_tool_text),
     )
 
 
@@ -98,11 +106,12 @@ def plan_policy(
 ) -> Policy:
     """The planning policy: the user's settings, what the agent's tools and functions make possible, and their size.
 
-    Raises `BadInput` if a setting contradicts `extra_body`.
+    Raises `BadInput` if a setting contradicts `extra_body`, or isn't valid.
     """
     return Policy(
         on_unsupported=by_kind(files.on_unsupported),
         max_in_context=files.max_in_context,
+        context_share=read_share(files.context_share),
         cache=True,
         uploads=files.uploads,
         signed_urls=sharing.link is not None,
@@ -112,6 +121,13 @@ def plan_policy(
         fetch=sharing.fetch is not None,
         head_bytes=head_size(target, options),
     )
+
+
+def read_share(share: float | None) -> float | None:
+    """The part of the context window that may be used. Raises `BadInput` for one that isn't a part."""
+    if share is not None and not 0 < share <= 1:
+        raise BadInput(f"FilePolicy.context_share is {share:g}: give a part of the window, such as 0.5, or None")
+    return share
 
 
 def read_output_type(output_type: object) -> Mapping[str, Any] | None:

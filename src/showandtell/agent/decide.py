@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -12,12 +12,16 @@ from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Approval, Opaque, ToolCall
 from showandtell.core.planning.values import View
 
+#: What happens to a conversation that is longer than the model's context window.
+OnFull: TypeAlias = Literal["error", "drop_oldest"]
+
 
 class LoopLimits(Struct, frozen=True):
     """The limits of a run: model calls, tokens and seconds. The step that passes `tokens` is the last one.
 
-    `approval` names the tools that need a person's approval, `idempotent` those that may run twice. `tool_text` is the
-    maximum number of characters of one result.
+    `approval` names the tools that need a person's approval, `idempotent` those that may run twice. `on_full` is what
+    happens to a conversation that is longer than the model's context window. `tool_text` is the maximum number of
+    characters of one result.
     """
 
     max_steps: int = 20
@@ -25,6 +29,7 @@ class LoopLimits(Struct, frozen=True):
     tokens: int | None = None
     seconds: float | None = None
     idempotent: frozenset[str] = frozenset()
+    on_full: OnFull = "error"
     tool_text: int | None = None
 
 

@@ -16,6 +16,7 @@ from showandtell.agent.accept_results import NOT_STORED, Ready, accept_result
 from showandtell.agent.context import Files, RunContext
 from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, decide, tool_choice_of
 from showandtell.agent.execute import error_result, execute
+from showandtell.agent.fit_context import ContextFit
 from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loader import Loader, Sharing
 from showandtell.agent.model_knowledge import ModelKnowledge
@@ -74,6 +75,7 @@ class Memory:
 
     fragments: Fragments = field(default_factory=dict[Any, Any])
     plan_cache: PlanCache = field(default_factory=PlanCache)
+    fit: ContextFit = field(default_factory=ContextFit)
 
 
 async def no_wait() -> None:
@@ -222,11 +224,14 @@ class Loop:
     async def ask_model(self, ask: AskModel) -> None:
         """Call the model. If the provider refuses the request because of its files, retry without them."""
         self.emit(StepStart(ask.step))
-        recovery = Recovery(self.conversation, self.knowledge)
+        recovery = Recovery(self.conversation, self.knowledge, self.memory.fit, self.limits.on_full)
+        stored = len(self.messages)
         await self.knowledge.ask_host(file.kind for file in self.conversation.attachments.values())
         for _ in range(MAX_FILE_RETRIES):
-            self.target = self.knowledge.restricted
+            self.target = self.memory.fit.known(self.knowledge.restricted)
             plan = await self.plan(recovery.failures)
+            if recovery.make_room(plan, self.target, self.policy.head_bytes):
+                continue
             self.emit_receipts(ask.step, plan)
             raise_refused(plan, self.target)
             recovery.check(plan)
@@ -234,6 +239,8 @@ class Loop:
             try:
                 await self.receive(ask.step, request)
             except ProviderError as error:
+                if len(self.messages) > stored:  # its answer had begun, and is stored
+                    raise
                 self.emit(await recovery.learn_from(error, request))
             else:
                 await recovery.succeed(request)
@@ -266,6 +273,7 @@ class Loop:
         finally:
             await self.store_answer(step, accumulator, early, request.receipts)
         self.detail = accumulator.detail
+        self.memory.fit.measure(request.plan, accumulator.usage)
         if accumulator.stop == "error":
             raise ProviderError(accumulator.detail or "the provider failed")
 
@@ -294,13 +302,12 @@ class Loop:
         if self.policy.uploads or self.policy.signed_urls:
             await forget_expired(self.conversation, self.sharing.clock())
         while True:
-            known, view = self.conversation.known(), self.conversation.view()
+            known, view = self.conversation.known(), self.memory.fit.view(self.conversation.view())
             current = {**known, **failures} if failures else known
-            plan, _ = await prepare(
-                view, self.target, current, self.loader.load, self.policy, cache=self.memory.plan_cache
-            )
+            cache, scale = self.memory.plan_cache, self.memory.fit.scale
+            plan, _ = await prepare(view, self.target, current, self.loader.load, self.policy, cache=cache, scale=scale)
             if not await self.conversation.check(inline_files(plan, view)):
-                return plan
+                return self.memory.fit.with_left_out(plan, view)
 
     def emit_receipts(self, step: int, plan: Plan) -> None:
         """Emit the receipts that are new or changed since the last step."""

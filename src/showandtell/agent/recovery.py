@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from showandtell.agent.decide import OnFull
+from showandtell.agent.fit_context import ADVICE, NOTHING_LEFT, ContextFit
 from showandtell.agent.media_errors import (
     describe_files,
     files_at,
@@ -22,11 +24,13 @@ from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.agent.model_probe import takes_images
 from showandtell.agent.protocols import Conversation
 from showandtell.agent.provider_uploads import by_bytes, forget_missing
+from showandtell.core.capabilities.cells import Target
 from showandtell.core.events.types import Retry
 from showandtell.core.messages.derivations import DerivationRequest, Failed
 from showandtell.core.planning.values import Entry, Plan, RenderedFile
 from showandtell.core.wire.request import Request
-from showandtell.errors import ProviderError, RejectedFiles
+from showandtell.errors import ContextFull, ProviderError, RejectedFiles
+from showandtell.providers.full_context import context_full, read_full_context
 
 
 @dataclass
@@ -35,11 +39,13 @@ class Recovery:
 
     failures: rejections of files; those of files that no error names are kept only if the step succeeds.
     missing: uploads that were missing at the provider. refused: the entries of each refused request, and the error.
-    suspect: whether the model may take no images, though no error says so.
+    suspect: whether the model may take no images, though no error says so. fit: what is known of the context window.
     """
 
     conversation: Conversation
     knowledge: ModelKnowledge
+    fit: ContextFit
+    on_full: OnFull
     failures: dict[DerivationRequest, Failed] = field(default_factory=dict[DerivationRequest, Failed])
     missing: set[DerivationRequest] = field(default_factory=set[DerivationRequest])
     refused: list[tuple[tuple[Entry, ...], ProviderError]] = field(
@@ -49,12 +55,37 @@ class Recovery:
 
     def check(self, plan: Plan) -> None:
         """Raise the provider's error if the same request was refused before: it would be refused again."""
-        for entries, error in self.refused:
-            if entries == plan.entries:
-                raise error
+        if (error := self.find_refusal(plan)) is not None:
+            raise error
+
+    def find_refusal(self, plan: Plan) -> ProviderError | None:
+        """The provider's error if the same request was refused before."""
+        return next((error for entries, error in self.refused if entries == plan.entries), None)
+
+    def make_room(self, plan: Plan, target: Target, head_bytes: int) -> bool:
+        """Leave the oldest messages out if a request is known to be too long, and that is allowed.
+
+        False if the request can be sent. Raises `ContextFull` if it was refused before and nothing can be left out.
+        """
+        error = self.find_refusal(plan)
+        is_full = isinstance(error, ContextFull)
+        if self.on_full == "error" or not (is_full or self.fit.exceeds(plan, target)):
+            return False
+        if self.fit.cut_off(self.conversation.view(), target, head_bytes):
+            return True
+        if isinstance(error, ContextFull):
+            raise context_full(error, NOTHING_LEFT)
+        return False
 
     async def learn_from(self, error: ProviderError, request: Request) -> Retry:
         """Learn from a refusal. Raises an error if it isn't about files, or no file is left."""
+        if (full := read_full_context(error)) is not None:
+            self.fit.learn(full, request.plan, request.target)
+            too_long = context_full(error, ADVICE)
+            self.refused.append((request.plan.entries, too_long))
+            if self.on_full == "error" and not files_of(request):
+                raise too_long
+            return Retry(f"{error} (again with less)", 0.0)
         self.refused.append((request.plan.entries, error))
         if await forget_missing(error, request, self.conversation, self.missing):
             return Retry(f"{error} (uploading the missing files again)", 0.0)

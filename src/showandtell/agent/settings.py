@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from showandtell.agent.accept_results import MAX_TOOL_TEXT
+from showandtell.agent.decide import OnFull
 from showandtell.agent.loader import Sign, Transcribe
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
@@ -67,6 +68,9 @@ class RunLimits:
         tokens (int | None): maximum number of input and output tokens; the step that passes it is the last.
             None: no limit.
         seconds (float | None): maximum duration in seconds. None: no limit.
+        on_full (str): what happens if the conversation is longer than the model's context window. "error" (default)
+            ends the run with `ContextFull`. "drop_oldest" leaves the oldest turns out of its requests; they stay
+            stored.
 
     Raises:
         BadInput: when an `Agent` is created, for limits that allow nothing.
@@ -75,6 +79,7 @@ class RunLimits:
     steps: int = 20
     tokens: int | None = None
     seconds: float | None = None
+    on_full: OnFull = "error"
 
 
 class Overrides(TypedDict, total=False):
@@ -103,6 +108,9 @@ class FilePolicy:
             for tools' files, too.
         max_in_context (int | None): maximum number of files that the model sees at once, newest first. None: what
             fits.
+        context_share (float | None): the part of the model's context window that text and files may take, by an
+            estimate of their tokens. Beyond it old files leave the model's view, tools' files first. None: what the
+            model accepts. Default: 0.5.
         max_file_bytes (int): maximum size of one file in bytes. Default: 20,000,000.
         uploads (bool): upload large files to the provider once and refer to them by id. They remain there until
             `Agent.delete_uploads`. Default: False.
@@ -124,6 +132,7 @@ class FilePolicy:
 
     on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported] = "convert"
     max_in_context: int | None = None
+    context_share: float | None = 0.5
     max_file_bytes: int = MAX_FILE_BYTES
     uploads: bool = False
     url_signer: Sign | None = None

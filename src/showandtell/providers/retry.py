@@ -13,6 +13,7 @@ from showandtell.core.events.types import ProviderFault, Retry, StepEnd, StreamE
 from showandtell.core.wire.request import Request
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.providers.exchange import Exchange
+from showandtell.providers.full_context import is_full_context, read_full_context
 
 #: Statuses of temporary errors: busy, overloaded, broken. 529 is Anthropic's "overloaded".
 BUSY_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 520, 522, 524, 529})
@@ -85,7 +86,8 @@ def has_content(batch: Sequence[StreamEvent], name: str) -> bool:
     """Whether a first batch has content. Raises an error event at the start like an error response."""
     match batch:
         case [ProviderFault(text=text), *_]:
-            raise (ProviderUnavailable if BUSY_TEXT.search(text) else ProviderError)(f"{name}: {text}")
+            is_busy = BUSY_TEXT.search(text) and not is_full_context(text)
+            raise (ProviderUnavailable if is_busy else ProviderError)(f"{name}: {text}")
         case [StepEnd(stop="cut", detail="")]:
             return False
         case _:
@@ -104,7 +106,7 @@ def pause_before(error: ProviderError, retries: int, retry: RetryPolicy) -> floa
 def is_temporary(error: ProviderError) -> bool:
     """Whether a retry may succeed: the host is busy, or a connection failed, except for an unknown host name."""
     if error.status:
-        return error.status in BUSY_STATUSES
+        return error.status in BUSY_STATUSES and read_full_context(error) is None
     return isinstance(error, ProviderUnavailable) and isinstance(error.__cause__, ConnectionError | TimeoutError | None)
 
 

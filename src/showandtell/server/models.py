@@ -99,6 +99,7 @@ CLAUDE: dict[str, Any] = {
             "url_schemes": ["https"],
         }
     ],
+    "window": {"tokens": 200_000, "evidence": "litellm 1.110 table, max_input_tokens", "date": "2026-11-26"},
     "budget": {
         "bytes": 32_000_000,
         "images": 100,

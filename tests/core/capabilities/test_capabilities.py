@@ -371,3 +371,12 @@ def test_a_hidden_blind_cell_has_no_footnote():
 def test_mistral_gets_at_most_eight_images_a_request():
     assert resolve("mistral:mistral-medium-latest").budget.images == 8
     assert resolve("mistral:voxtral-small-latest").budget.images is None
+
+
+def test_a_window_is_a_fact_with_its_source_and_self_hosted_servers_have_none():
+    rows = {entry["example"]: entry["window"] for entry in table.matrix() if entry["provider"] == "anthropic"}
+    assert rows["claude-sonnet-4-5"]["tokens"] == 200_000
+    assert all(date.fromisoformat(entry["date"]) and entry["evidence"] for entry in rows.values() if entry)
+    assert rows["some-model"] is None
+    assert resolve("ollama:gpt-oss:20b").window is None
+    assert resolve("bedrock:us.anthropic.claude-opus-4-6-v1").window.tokens == 1_000_000

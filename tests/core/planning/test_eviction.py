@@ -4,6 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.attachments import Origin
+from showandtell.core.messages.message import Message, Reference
+from showandtell.core.messages.parts import Text
 from showandtell.core.planning.eviction import first_in_view
 from showandtell.core.planning.values import Policy, by_kind
 from support.builders import assistant, attachment, planned, result, shown, user, view
@@ -83,3 +86,104 @@ def test_a_file_larger_than_a_request_is_noted_with_both_sizes_and_evicts_no_oth
     assert [receipt.delivery for receipt in receipts] == ["relocated", "noted", "relocated"]
     assert "5.0 MB" in receipts[1].reason
     assert "holds 4.0 MB" in receipts[1].reason
+
+
+def asked_with(uploads, count, references=()):
+    """A question with uploads and references, and then steps with a file each."""
+    files = [attachment(number, origin=Origin("user")) for number in range(1, uploads + 1)]
+    files += [attachment(number) for number in range(uploads + 1, uploads + count + 1)]
+    question = Message(
+        "u1", "user", (Text("go"), *(shown(file.number) for file in files[:uploads])), references=references
+    )
+    messages = [
+        message
+        for file in files[uploads:]
+        for message in (
+            assistant(f"c{file.number}", named=f"a{file.number}"),
+            result(f"c{file.number}", shown(file.number)),
+        )
+    ]
+    return question, messages, files
+
+
+def in_view(plan):
+    return [receipt.number for receipt in plan.receipts if receipt.place is not None]
+
+
+def test_tools_files_leave_before_those_of_the_question():
+    question, messages, files = asked_with(2, 20)
+    shown_now = in_view(planned(view(question, *messages, files=files), CLAUDE, max_in_context=8))
+    assert shown_now[:2] == [1, 2]
+    assert shown_now[2:] == [*range(23 - len(shown_now) + 2, 23)]
+    assert 4 <= len(shown_now) <= 8
+
+
+def test_a_file_that_the_question_names_stays_though_it_is_old():
+    _, before, files = asked_with(0, 12)
+    named = Message("u2", "user", (Text("as image 2"),), references=(Reference("image 2", (2,)),))
+    more = [attachment(number) for number in range(13, 33)]
+    steps = [
+        part
+        for file in more
+        for part in (
+            assistant(f"d{file.number}", named=f"b{file.number}"),
+            result(f"d{file.number}", shown(file.number)),
+        )
+    ]
+    made = planned(
+        view(user("go"), *before, named, *steps, files=[*files, *more], answering="u2"), CLAUDE, max_in_context=8
+    )
+    assert in_view(made)[0] == 2
+    assert 32 in in_view(made)
+
+
+def test_uploads_of_older_questions_leave_when_they_fill_the_view():
+    questions = [
+        message
+        for number in range(1, 21)
+        for message in (user(shown(number), named=f"u{number}"), assistant(text="Ok.", named=f"a{number}"))
+    ]
+    files = [attachment(number, origin=Origin("user")) for number in range(1, 21)]
+    made = planned(view(*questions, user("and?", named="u99"), files=files, answering="u99"), CLAUDE, max_in_context=8)
+    assert in_view(made) == [*range(21 - len(in_view(made)), 21)]
+
+
+def test_pictures_leave_when_text_and_pictures_exceed_the_share_of_the_window():
+    screens = [attachment(number, pixels=(1920, 1080)) for number in range(1, 81)]
+    seen = view(user("go"), *[
+        part for file in screens for part in (assistant(f"c{file.number}", named=f"a{file.number}"), result(f"c{file.number}", shown(file.number)))
+    ], files=screens)  # fmt: skip
+    made = planned(seen, CLAUDE, context_share=0.5)
+    assert made.tokens <= 100_000
+    assert 20 <= len(in_view(made)) < 62
+    assert "context_share is 0.5 of the 200,000 tokens" in made.receipts[0].reason
+
+
+def test_pictures_of_the_newest_step_may_take_more_than_the_share():
+    screens = [attachment(number, pixels=(1920, 1080)) for number in range(1, 101)]
+    made = planned(
+        view(user("go"), assistant("c"), result("c", *[shown(file.number) for file in screens[:90]]), files=screens),
+        CLAUDE,
+        context_share=0.5,
+    )
+    assert len(in_view(made)) == 90
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 3000)), min_size=1, max_size=40), st.floats(0.05, 1))
+def test_tokens_in_view_fit_the_share_but_for_the_newest_group_and_the_question(shape, share):
+    files = [attachment(number, pixels=(side, side)) for number, (_, side) in enumerate(shape, 1)]
+    messages = [user("go", named="u0"), assistant(text="Yes?", named="a0")]
+    for file, (is_users, _) in zip(files, shape, strict=True):
+        if is_users:
+            messages += [
+                user(shown(file.number), named=f"u{file.number}"),
+                assistant(text="Ok.", named=f"b{file.number}"),
+            ]
+        else:
+            messages += [
+                assistant(f"c{file.number}", named=f"a{file.number}"),
+                result(f"c{file.number}", shown(file.number)),
+            ]
+    made = planned(view(*messages, files=files, answering="u0"), CLAUDE, context_share=share)
+    assert len(files) in in_view(made)
+    assert made.tokens <= 200_000 * share + 2 * 1_600 + 50 or len(in_view(made)) <= 2

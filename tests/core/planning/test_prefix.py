@@ -72,9 +72,13 @@ def count_marks(body):
 
 
 def stable(model):
-    """How many of the seven prompts start with the previous one: with few images a request, some leave the view once."""
+    """How many of the seven prompts start with the previous one: with few images a request, some leave the view.
+
+    With five they leave twice, because the user's own stay and leave little room for others.
+    """
     is_shown = resolve(model).cell("user", "image/png", "inline").verdict != "rejects"
-    return 5 if is_shown and (resolve(model).budget.images or 100) < 10 else 6
+    images = resolve(model).budget.images or 100
+    return 6 if not is_shown or images >= 10 else 5 if images > 5 else 4
 
 
 def list_of(model):

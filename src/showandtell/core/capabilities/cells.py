@@ -96,6 +96,29 @@ class Budget(Struct, frozen=True):
     many_side: int | None = None
 
 
+class Window(Struct, frozen=True):
+    """How many tokens a model reads and writes in one request. `evidence` and `date` are the source."""
+
+    tokens: int
+    evidence: str
+    date: str
+
+
+class TokenCosts(Struct, frozen=True):
+    """What a model counts for files, in tokens. The defaults are on the high side of what hosts count.
+
+    An image costs `image_factor` for each square of `image_side` pixels, at most `image_max`.
+    page: a page of a document, its text and its picture. second_audio, second_video: a second of them.
+    """
+
+    image_side: int = 28
+    image_factor: float = 1.0
+    image_max: int = 5_000
+    page: int = 3_000
+    second_audio: int = 32
+    second_video: int = 300
+
+
 class Dialect(Struct, frozen=True):
     """How an API, a host or a model differs from others. These are data of the row, read by planner and renderers.
 
@@ -143,6 +166,7 @@ class Target(Struct, frozen=True, cache_hash=True):
     """A provider, its API and a model, with everything that the planner and the renderers need to know about them.
 
     `learned` has the kinds of files that the model doesn't take, as an answer of its host has shown, with the evidence.
+    window: None if it isn't known.
     """
 
     provider: str
@@ -154,6 +178,8 @@ class Target(Struct, frozen=True, cache_hash=True):
     dialect: Dialect = Dialect()
     account: str = ""
     learned: tuple[tuple[Kind, str], ...] = ()
+    window: Window | None = None
+    costs: TokenCosts = TokenCosts()
 
     @property
     def name(self) -> str:

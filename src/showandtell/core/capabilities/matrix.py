@@ -62,6 +62,7 @@ class MatrixRow(TypedDict):
 
     blind: by kind, why its place in a tool result is not used. unproven: kinds that may not be seen in a user message.
     known_by: a summary of the evidence, with its newest date.
+    window: the context window in tokens, with evidence and date, of the example; None if it isn't known.
     cells, budget, order: the facts as JSON: verdicts, forms, limits, evidence, dates.
     verified: the reader's own cells, by their name or glob; empty for a family.
     """
@@ -76,6 +77,7 @@ class MatrixRow(TypedDict):
     blind: dict[Kind, str]
     known_by: str
     cells: list[dict[str, object]]
+    window: dict[str, object] | None
     budget: dict[str, object]
     order: dict[str, object]
     verified: dict[str, list[dict[str, object]]]
@@ -124,6 +126,7 @@ def describe(target: Target, models: str, verified: Overrides = NO_OVERRIDES) ->
         "blind": find_blind(target),
         "known_by": summarize_evidence(target),
         "cells": [msgspec.to_builtins(cell) for cell in target.cells],
+        "window": msgspec.to_builtins(target.window),
         "budget": msgspec.to_builtins(target.budget),
         "order": msgspec.to_builtins(target.order),
         "verified": {name: [msgspec.to_builtins(cell) for cell in cells] for name, cells in verified.items()},

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.table import FAMILIES, PROVIDERS
+from showandtell.core.capabilities.windows import costs_of, window_of
 from showandtell.errors import UnknownModel
 
 INSPECTOR = "inspector"
@@ -46,7 +47,17 @@ def _resolve_row(name: str) -> Target:
         similar = get_close_matches(model, examples, cutoff=0.5)
         hint = f".{_suggestion(similar)}" if similar else ""
         raise UnknownModel(f"{name!r}: {provider} has {', '.join(examples)}{hint}")
-    return Target(provider, family.api, model, family.cells, family.order, family.budget, family.dialect)
+    return Target(
+        provider,
+        family.api,
+        model,
+        family.cells,
+        family.order,
+        family.budget,
+        family.dialect,
+        window=window_of(provider, model),
+        costs=costs_of(model),
+    )
 
 
 def split_name(name: str) -> tuple[str, str]:

@@ -26,6 +26,7 @@ from showandtell.core.messages.parts import (
     Part,
     Selection,
     Shown,
+    Summary,
     Text,
     ToolCall,
 )
@@ -86,7 +87,7 @@ class CallRecord(msgspec.Struct, tag="tool_call", forbid_unknown_fields=True, om
     opaque: Opaque | None = None
 
 
-PartRecord = TextRecord | FileRecord | JsonRecord | CallRecord | Opaque | Approval
+PartRecord = TextRecord | FileRecord | JsonRecord | CallRecord | Opaque | Approval | Summary
 
 
 class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -163,7 +164,7 @@ def _part(record: PartRecord, folder: Path) -> DraftPart:
             return _json(record, folder)
         case CallRecord():
             return ToolCall(record.call_id, record.tool, _arguments(record.arguments), record.opaque)
-        case Opaque() | Approval():
+        case Opaque() | Approval() | Summary():
             return record
 
 
@@ -319,7 +320,7 @@ class _Writer:
                 return self._record(part)
             case ToolCall():
                 return CallRecord(part.call_id, part.tool, _raw_arguments(part.arguments), part.opaque)
-            case Opaque() | Approval():
+            case Opaque() | Approval() | Summary():
                 return part
 
     def _record(self, shown: Shown) -> FileRecord:

@@ -110,8 +110,15 @@ class Approval(Struct, frozen=True, tag="approval", forbid_unknown_fields=True):
     reason: str = ""
 
 
+class Summary(Struct, frozen=True, tag="summary", forbid_unknown_fields=True):
+    """What requests hold in place of earlier messages, whose ids are `replaces`: a summary; without text, a note."""
+
+    text: str
+    replaces: tuple[str, ...]
+
+
 #: The parts of a stored message.
-Part: TypeAlias = Text | Json[Shown] | Shown | ToolCall | Opaque | Approval
+Part: TypeAlias = Text | Json[Shown] | Shown | ToolCall | Opaque | Approval | Summary
 #: The parts of a draft: its files may be claims.
 DraftPart: TypeAlias = Part | Json | File
 

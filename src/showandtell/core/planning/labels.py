@@ -11,13 +11,15 @@ from collections.abc import Mapping, Sequence
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.derivations import Derivative
 from showandtell.core.messages.message import Reference
-from showandtell.core.messages.parts import Text
+from showandtell.core.messages.parts import Summary, Text
 
 OPEN, CLOSE = "⟦", "⟧"
 LOOKALIKES = str.maketrans({OPEN: "〚", CLOSE: "〛"})
 
 #: Maximum number of files that one reference names.
 MAX_NAMED = 20
+#: The start of the id of a note in place of messages.
+LEFT_OUT = "left_out"
 NO_OUTPUT = "(no output)"
 NO_TEXT = "(no words)"
 FOR_USER = "shown to the user alone"
@@ -141,6 +143,16 @@ def listed(file: Attachment, *, can_read: bool) -> Text:
     size = f" ({format_size(file.facts.size)})" if file.facts else ""
     how = f"get_document({file.number}) reads it in pieces and searches it" if can_read else "no tool here reads it"
     return bracket(f"{file.label}: {escape_line(file.name)}, kept out of view{size}: {how}")
+
+
+def left_out(summary: Summary) -> list[Text]:
+    """The label in place of messages that are left out, with their summary if there is one."""
+    count = len(summary.replaces)
+    named = f"{count} earlier message{'s are' if count > 1 else ' is'} left out here"
+    if not summary.text:
+        return [bracket(f"{named}, because the conversation is long; their files keep their numbers")]
+    start = bracket(f"{named}; their files keep their numbers. Summary by the assistant:")
+    return [start, Text(escape(summary.text)), bracket("end of the summary")]
 
 
 def describe_conversion(

@@ -16,14 +16,23 @@ from showandtell.core.planning.values import Plan, Policy, Receipt, View
 from showandtell.errors import UnsupportedFile
 
 
-def plan(view: View, target: Target, known: Derivations, policy: Policy, *, cache: PlanCache | None = None) -> Plan:
+def plan(
+    view: View,
+    target: Target,
+    known: Derivations,
+    policy: Policy,
+    *,
+    cache: PlanCache | None = None,
+    scale: float = 1.0,
+) -> Plan:
     """Decide where every file goes. Add what `wants` names to `known` and plan again, until `wants` is empty.
 
     Pass the same `cache` at each step of a conversation: the plan is the same, but only new messages are planned.
+    `scale` is how many tokens the model has counted for one that was estimated. A new one affects what leaves next.
     """
     cached = EMPTY if cache is None else cache.find(view, target, known, policy)
-    eviction = advance_eviction(cached.eviction, cached.rest(view), target, known, policy)
-    if (eviction.start, eviction.limit) != (cached.eviction.start, cached.eviction.limit):
+    eviction = advance_eviction(cached.eviction, cached.rest(view), target, known, policy, scale=scale)
+    if not eviction.shows_as(cached.eviction):
         cached = EMPTY
     rest = cached.rest(view)
     earlier = EarlierUses(cached.counts, cached.in_view)
@@ -52,7 +61,8 @@ def plan(view: View, target: Target, known: Derivations, policy: Policy, *, cach
         )
         cache.store(target, newest)
     marks = mark_prefixes(entries, target, policy)
-    return Plan(entries, tuple(receipts[number] for number in sorted(receipts)), wants, marks)
+    sorted_receipts = tuple(receipts[number] for number in sorted(receipts))
+    return Plan(entries, sorted_receipts, wants, marks, eviction.tokens(policy))
 
 
 def sources_of(placement: Placement) -> set[str]:
@@ -121,8 +131,9 @@ async def prepare(
     policy: Policy,
     *,
     cache: PlanCache | None = None,
+    scale: float = 1.0,
 ) -> tuple[Plan, Derivations]:
     """Plan and load what the plan wants until it wants nothing. Returns the plan and all known derivations."""
-    while (planned := plan(view, target, known, policy, cache=cache)).wants:
+    while (planned := plan(view, target, known, policy, cache=cache, scale=scale)).wants:
         known = {**known, **await load(planned.wants)}
     return planned, known

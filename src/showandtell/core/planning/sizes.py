@@ -12,7 +12,7 @@ import msgspec
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address, Attachment
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Json, Opaque, Part, Shown, Text, ToolCall
+from showandtell.core.messages.parts import Json, Opaque, Part, Shown, Summary, Text, ToolCall
 from showandtell.core.planning import labels
 from showandtell.core.planning.conversions import base64_length
 from showandtell.core.planning.framing import escape_json, fit_call, unescape_json
@@ -74,6 +74,8 @@ def part_size(part: Part, attachments: Mapping[int, Attachment], target: Target,
             return call_size(part, target)
         case Opaque(provider=provider):
             return opaque_size(part) if provider == target.signer else 0
+        case Summary():
+            return sum(text_size(label.text) for label in labels.left_out(part))
         case _:
             return 0
 

@@ -39,7 +39,9 @@ class Policy(Struct, frozen=True):
 
     on_unsupported: by kind; default "convert". "note" never converts or refuses; "error" also refuses this run's tool
         files.
-    max_in_context: maximum number of file uses in view. cache: mark prefixes for the provider's cache.
+    max_in_context: maximum number of file uses in view.
+    context_share: the part of the model's window that text and files may take before old files leave.
+    cache: mark prefixes for the provider's cache.
     uploads: files may be uploaded to the provider, and stay there.
     signed_urls: the provider may fetch files from our own store.
     expected_steps: how many requests are likely to carry a file. It decides if a file is large enough for an upload or
@@ -51,6 +53,7 @@ class Policy(Struct, frozen=True):
 
     on_unsupported: Mapping[Kind, OnUnsupported] = {}
     max_in_context: int | None = None
+    context_share: float | None = None
     cache: bool = False
     uploads: bool = False
     signed_urls: bool = False
@@ -180,10 +183,11 @@ class Plan(Struct, frozen=True):
     """What to send: entries in order and one receipt per file.
 
     `wants` are derivations that the plan needs first. `marks` are the indexes of entries that end a prefix worth
-    caching.
+    caching. `tokens` is an estimate for the request.
     """
 
     entries: tuple[Entry, ...]
     receipts: tuple[Receipt, ...]
     wants: frozenset[DerivationRequest] = frozenset()
     marks: tuple[int, ...] = ()
+    tokens: int = 0

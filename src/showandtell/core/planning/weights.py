@@ -1,4 +1,4 @@
-"""What each use of a file costs in a request: bytes, images, documents.
+"""What each use of a file costs in a request: bytes, images, documents, tokens.
 
 It is weighed as the second and the third pass would send it if everything were in view.
 """
@@ -18,22 +18,27 @@ from showandtell.core.planning.conversions import Load, base64_length, conversio
 from showandtell.core.planning.framing import file_pieces
 from showandtell.core.planning.placement import FileUse, Placement, decide_placement, places
 from showandtell.core.planning.sizes import FILE_FRAME, TEXT_FRAME, is_nested, listed_size, piece_size
-from showandtell.core.planning.values import Policy, View
+from showandtell.core.planning.token_estimates import file_tokens, text_tokens
+from showandtell.core.planning.values import Policy, RenderedFile, View
 
-#: What uses of files cost: bytes of the body, images, documents, files, and large images.
-Weight = tuple[int, int, int, int, int]
-NOTHING: Weight = (0, 0, 0, 0, 0)
+#: What uses of files cost: bytes of the body, images, documents, files, large images, and estimated tokens.
+Weight = tuple[int, int, int, int, int, int]
+NOTHING: Weight = (0, 0, 0, 0, 0, 0)
 #: The most that the labels of one image of a conversion take beside the file's own.
 PIECE_FRAME = 200
 
 
 class Use(Struct, frozen=True):
-    """One use of a file: what it costs if it is in view. recalled: it is only sent if it isn't in view already."""
+    """One use of a file: what it costs if it is in view.
+
+    recalled: it is only sent if it isn't in view already. asked: it belongs to a user's message.
+    """
 
     number: int
     weight: Weight
     recalled: bool = False
     too_large: bool = False
+    asked: bool = False
 
 
 def optimistic_uses(message: Message, view: View) -> Iterator[FileUse]:
@@ -53,27 +58,31 @@ def weigh(use: FileUse, target: Target, known: Derivations, policy: Policy, avai
     if too_large:
         placement = decide_placement(replace(use, too_large=True), target, known, policy)
         weight = placement_weight(placement, use, target, policy)
-    return Use(use.attachment.number, weight, use.recalled, too_large)
+    return Use(use.attachment.number, weight, use.recalled, too_large, use.message.role == "user")
 
 
 def placement_weight(placement: Placement, use: FileUse, target: Target, policy: Policy) -> Weight:
     """What a placement adds to a request: known files and texts exactly, conversions that are still needed at most."""
-    files, size = placement.files, 0
-    if target.budget.bytes is not None:
-        nested = is_nested(use.message)
-        size = sum(piece_size(piece, nested=nested) for piece in file_pieces(placement, target, policy))
-        if not use.recalled:
-            size = max(0, size - listed_size(use.attachment, nested=nested))
+    files, nested = placement.files, is_nested(use.message)
+    listed = 0 if use.recalled else listed_size(use.attachment, nested=nested)
+    size = text = -listed
+    for piece in file_pieces(placement, target, policy):
+        length = piece_size(piece, nested=nested)
+        size += length
+        if not isinstance(piece, RenderedFile):
+            text += length
+    size, tokens = max(0, size), text_tokens(max(0, text)) + sum(file_tokens(file, target.costs) for file in files)
     if placement.pending is not None:
         load = max_load(placement.pending, use, target)
         if load is None:
-            return (size, 0, 0, 0, 0)
+            return (size, 0, 0, 0, 0, tokens)
         bound = base64_length(load.bytes) + (load.images + load.documents) * (FILE_FRAME + TEXT_FRAME + PIECE_FRAME)
-        return (size + bound, load.images, load.documents, 1, 0)
+        tokens += load.images * target.costs.image_max + load.documents * target.costs.page
+        return (size + bound, load.images, load.documents, 1, 0, tokens)
     side = target.budget.many_side
     large = side is not None and any(isinstance(file, Facts) and max(file.pixels or (0,)) > side for file in files)
     images, documents = (sum(file.kind == kind for file in files) for kind in ("image", "document"))
-    return (size, images, documents, int(bool(files)), int(large))
+    return (size, images, documents, int(bool(files)), int(large), tokens)
 
 
 def max_load(request: DerivationRequest, use: FileUse, target: Target) -> Load | None:
@@ -96,12 +105,18 @@ def text_weight(use: FileUse, target: Target, known: Derivations, policy: Policy
     return None if placement.delivery == "listed" else placement_weight(placement, use, target, policy)
 
 
-def add(load: Weight, weight: Weight, sign: int = 1) -> Weight:
-    """The sum of two loads, or their difference."""
+def text_only(size: int) -> Weight:
+    """What text of `size` bytes costs."""
+    return (size, 0, 0, 0, 0, text_tokens(size))
+
+
+def add(load: Weight, weight: Weight) -> Weight:
+    """The sum of two loads."""
     return (
-        load[0] + sign * weight[0],
-        load[1] + sign * weight[1],
-        load[2] + sign * weight[2],
-        load[3] + sign * weight[3],
-        load[4] + sign * weight[4],
+        load[0] + weight[0],
+        load[1] + weight[1],
+        load[2] + weight[2],
+        load[3] + weight[3],
+        load[4] + weight[4],
+        load[5] + weight[5],
     )

@@ -1,0 +1,76 @@
+"""A long run stays within the model's context window: old pictures leave in blocks, so that prompts begin alike."""
+
+import pytest
+
+from showandtell import BadInput, File
+from showandtell.core.capabilities.resolve import resolve
+from support.agents import make_agent
+from support.counting_provider import COUNTED, changed_prefixes, counting
+from support.fixtures import png
+from support.scripted import say
+
+SCREEN = png(1920, 1080)
+each_api = pytest.mark.parametrize("counted", COUNTED, ids=lambda counted: counted.model.partition(":")[0])
+
+
+def screenshot(step: int) -> list:
+    """Take a screenshot."""
+    return [f"step {step}", File.from_bytes(SCREEN, name=f"screen{step}.png")]
+
+
+def clicks(counted, count):
+    """Answers that take a screenshot each, and a last one."""
+    calls = [say("", (f"c{step}", "screenshot", f'{{"step": {step}}}'), model=counted.api) for step in range(count)]
+    return *calls, say("Done.", model=counted.api)
+
+
+def click_through(counted, count=100, **settings):
+    """A run of `count` screenshots that begins with a user's picture, and its script."""
+    settings.setdefault("window", resolve(counted.model).window.tokens)
+    agent, script = counting(counted, *clicks(counted, count), tools=[screenshot], steps=count + 1, **settings)
+    return agent.run_sync("make it look like image 1", files=[File.from_bytes(png(640, 480), name="goal.png")]), script
+
+
+@each_api
+def test_a_hundred_screenshots_stay_within_half_the_window_and_few_prompts_begin_anew(counted):
+    run, script = click_through(counted)
+    target = resolve(counted.model)
+    assert (run.status, len(script.bodies), any(script.refused)) == ("complete", 101, False)
+    assert max(script.counts) <= target.window.tokens * 0.51
+    assert max(script.sizes) <= (target.budget.bytes or 20_000_000)
+    assert changed_prefixes(script) <= 3
+    assert (run.receipts[0].name, run.receipts[0].delivery) == ("goal.png", "native")
+
+
+@each_api
+@pytest.mark.parametrize("bytes_per_token", [2.0, 6.0])
+def test_text_that_the_model_counts_otherwise_is_corrected_by_its_own_count(counted, bytes_per_token):
+    share = 40 * counted.picture / resolve(counted.model).window.tokens
+    run, script = click_through(counted, context_share=share, bytes_per_token=bytes_per_token)
+    assert (run.status, any(script.refused)) == ("complete", False)
+    assert max(script.counts) <= 1.05 * 40 * counted.picture
+    assert changed_prefixes(script) <= 12
+
+
+@each_api
+def test_a_model_that_holds_less_than_the_table_says_is_asked_again_with_fewer_pictures(counted):
+    run, script = click_through(counted, 40, window=25 * counted.picture, bytes_per_token=8.0)
+    assert (run.status, script.refused.count(True)) == ("complete", 1)
+    assert run.receipts[0].delivery == "native"
+
+
+def test_pictures_out_of_view_say_that_the_share_of_the_window_is_the_reason():
+    run, _ = click_through(COUNTED[0])
+    assert run.receipts[1].delivery == "listed"
+    assert "context_share is 0.5 of the 200,000 tokens of anthropic:claude-sonnet-4-5" in run.receipts[1].reason
+
+
+def test_without_a_share_pictures_leave_for_other_limits_only():
+    run, script = click_through(COUNTED[0], 70, context_share=None)
+    assert (max(script.files), {receipt.delivery for receipt in run.receipts}) == (71, {"native"})
+
+
+@pytest.mark.parametrize("share", [0, 1.5, -1, float("nan")])
+def test_a_share_that_is_no_part_of_the_window_is_an_error(share):
+    with pytest.raises(BadInput, match="context_share is"):
+        make_agent("inspector", context_share=share)
