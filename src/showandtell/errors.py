@@ -303,3 +303,8 @@ def _merge_runs(labels: Iterable[str]) -> Iterable[str]:
     for run in runs:
         (kind, first), (_, last) = run[0], run[-1]
         yield f"{kind} {first}" if first == last else f"{kind} {first} … {kind} {last}"
+
+
+def public_message(error: BaseException) -> str:
+    """The text of one of our own errors; only the class of any other, since its text may hold private data."""
+    return str(error) if isinstance(error, ShowAndTellError) else type(error).__name__

@@ -57,7 +57,7 @@ async def finish(agent, files):
     ],
 )
 def test_a_file_is_converted_or_noted_as_the_program_says_for_its_kind(on_unsupported, delivery):
-    found = explain([Draft("user", (WORDS,))], model=CLAUDE, on_unsupported=on_unsupported)
+    found = explain([Draft("user", (WORDS,))], model=CLAUDE, file_policy=FilePolicy(on_unsupported=on_unsupported))
     assert ["converted" if item.converted else item.delivery for item in found] == delivery
 
 

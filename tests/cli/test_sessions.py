@@ -11,7 +11,7 @@ import pytest
 from showandtell import Agent
 from showandtell.cli import chat
 from showandtell.cli.sessions import NEW
-from showandtell.cli.terminal import delivery_line
+from showandtell.core.planning.receipt_words import delivery_line
 from showandtell.errors import Busy
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.location import StorageLocation

@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 from fake_provider import RECORDED_BLINDNESS, blind
 from showandtell.agent.render import explain
+from showandtell.agent.settings import FilePolicy
 from showandtell.cli import main as cli
 from showandtell.cli import verify as command
 from showandtell.cli import verify_report
@@ -381,7 +382,7 @@ def test_a_blind_verdict_removes_an_option():
     cell = Capability("tool_result", "image", ("image/png",), "inline", "blind", "eye test", TODAY)
     drafts = make_conversation("tool result", make("image", seeded(3)))
     assert explain(drafts, model=CLAUDE)[0].delivery == "native"
-    assert explain(drafts, model=CLAUDE, overrides=[cell])[0].delivery == "relocated"
+    assert explain(drafts, model=CLAUDE, file_policy=FilePolicy(overrides=[cell]))[0].delivery == "relocated"
 
 
 def test_the_inspector_itself_reads_what_is_drawn():
@@ -473,7 +474,9 @@ def test_blindness_is_found_over_the_network_and_the_rest_is_seen(tmp_path, mode
     assert {key: cell.verdict for key, cell in cells.items()} == expected
     assert {cell.evidence[:21] for cell in cells.values()} == {"eye test at 127.0.0.1"}
     receipt = explain(
-        make_conversation("tool result", make("document", seeded(5))), model=model, overrides=[*cells.values()]
+        make_conversation("tool result", make("document", seeded(5))),
+        model=model,
+        file_policy=FilePolicy(overrides=[*cells.values()]),
     )[0]
     assert receipt.delivery == ("native" if expected == SEEN else "relocated")
 

@@ -21,8 +21,9 @@ type Metadata = {
   finished?: number;
 };
 
-/** A phrase that refers to files. If it is ambiguous, `numbers` is empty and `readings` are the candidates. */
-export type Reference = { words: string; numbers: number[]; readings: number[][] };
+/** A phrase that refers to files. If it is ambiguous, `numbers` is empty and `readings` are the candidates. Numbers that
+ *  no file has are `missing`. */
+export type Reference = { words: string; numbers: number[]; readings: number[][]; missing?: number[] };
 
 export type Data = {
   attachment: Attachment;

@@ -20,14 +20,16 @@ from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Ov
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import OpenToolsets, Toolset, split_tools
 from showandtell.config.user_settings import find_target
+from showandtell.core.display.displayed import Block
 from showandtell.core.events.types import Event, Finish
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import BranchPoint, Draft
-from showandtell.errors import BadInput, ShowAndTellError, UnsupportedFile
+from showandtell.errors import BadInput, UnsupportedFile, public_message
 from showandtell.network.transport import Transport
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.files.display import answer_blocks
 from showandtell.storage.files.file_cache import FileCache
 
 #: Number of unread events at which the run stops reading from the network. One read yields a few hundred at most.
@@ -353,7 +355,5 @@ class Run(RunResult):
             deps=self.deps,
         )
 
-
-def public_message(error: BaseException) -> str:
-    """The text of one of our own errors; only the class of any other, since its text may hold private data."""
-    return str(error) if isinstance(error, ShowAndTellError) else type(error).__name__
+    def _blocks(self) -> Iterable[Block]:
+        return answer_blocks(self, has_finished=self._has_finished)

@@ -10,18 +10,19 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from showandtell.agent.configure import read_share
+from showandtell.agent.settings import FilePolicy
 from showandtell.agent.tools import Tool, by_name
 from showandtell.config.user_settings import find_target
-from showandtell.core.capabilities.cells import Capability, Target
+from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.tool_result import ToolResult, result_draft
-from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.derivations import Derivations
 from showandtell.core.messages.message import Draft, History
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.core.messages.validation import as_drafts
 from showandtell.core.planning.plan import plan, raise_refused
-from showandtell.core.planning.values import Entry, OnUnsupported, Plan, Policy, Receipt, Result, by_kind
+from showandtell.core.planning.values import Entry, Plan, Policy, Receipt, Result, by_kind
 from showandtell.core.wire.options import Effort, Options, build_options
 from showandtell.core.wire.request import Request, compose, head_size
 from showandtell.errors import BadInput
@@ -32,6 +33,7 @@ from showandtell.storage.files.file_cache import FileCache
 #: What can be rendered: drafts, a `History`, or the conversation of earlier runs.
 Messages: TypeAlias = Sequence[Draft] | MemoryConversation
 Pair: TypeAlias = tuple[ToolCall, ToolResult]
+DEFAULT_FILES = FilePolicy()
 
 
 def render(
@@ -47,8 +49,7 @@ def render(
     output_type: Mapping[str, Any] | None = None,
     extra_body: Mapping[str, Any] | None = None,
     stream: bool = False,
-    on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported] = "convert",
-    overrides: Sequence[Capability] | None = None,
+    file_policy: FilePolicy | None = None,
     cache: FileCache | None = None,
 ) -> Request:
     """Render messages as a request: `.kwargs()` for the SDK, `.json()` for REST, `.receipts` for each file's fate.
@@ -72,8 +73,8 @@ def render(
         output_type (Mapping | None): a JSON schema that the answer has to follow. Default: free text.
         extra_body (Mapping | None): the provider's own fields, merged into the body. Default: none.
         stream (bool): ask for a streamed response. Default: False.
-        on_unsupported (str | Mapping): as in `FilePolicy`. Default: "convert".
-        overrides (Sequence[Capability] | None): as in `FilePolicy`. Default: your verdicts of `showandtell verify`.
+        file_policy (FilePolicy | None): as for `Agent`. What needs the network or your functions (`uploads`,
+            `url_signer`, `transcribe`, `fetch`) is ignored, and with a `cache` its own `max_file_bytes` holds.
         cache (FileCache | None): pass the same cache again to avoid reading files twice. Default: a new one.
 
     Raises:
@@ -81,7 +82,8 @@ def render(
         UnknownModel: no such provider or model.
         BadConversation: calls and results don't match.
     """
-    target = find_target(model, overrides)
+    files = file_policy or FilePolicy()
+    target = find_target(model, files.overrides)
     options = build_options(
         instructions=_instructions(messages, instructions),
         tools=[tool.spec for tool in by_name(tools).values()],
@@ -93,10 +95,9 @@ def render(
         extra_body=extra_body,
         stream=stream,
     )
-    conversation = ingest(messages, cache)
+    conversation = ingest(messages, cache, files)
     can_read = any(tool.name == "get_document" for tool in options.tools)
-    policy = Policy(on_unsupported=by_kind(on_unsupported), can_read=can_read, head_bytes=head_size(target, options))
-    planned = plan_now(conversation, target, policy)
+    planned = plan_now(conversation, target, _policy(files, head_size(target, options), can_read=can_read))
     raise_refused(planned, target)
     return compose(planned, target, options, {}, conversation.blobs)
 
@@ -105,8 +106,7 @@ def explain(
     messages: Messages,
     *,
     model: str,
-    on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported] = "convert",
-    overrides: Sequence[Capability] | None = None,
+    file_policy: FilePolicy | None = None,
     cache: FileCache | None = None,
 ) -> tuple[Receipt, ...]:
     """How each file would be given to a model, and why. Unlike `render`, it never raises `UnsupportedFile`.
@@ -121,24 +121,37 @@ def explain(
     Args:
         messages (Sequence[Draft] | History | MemoryConversation): the messages with the files.
         model (str): `provider:model`.
-        on_unsupported (str | Mapping): as in `FilePolicy`. Default: "convert".
-        overrides (Sequence[Capability] | None): as in `FilePolicy`. Default: your verdicts of `showandtell verify`.
+        file_policy (FilePolicy | None): as for `Agent`. What needs the network or your functions (`uploads`,
+            `url_signer`, `transcribe`, `fetch`) is ignored, and with a `cache` its own `max_file_bytes` holds.
         cache (FileCache | None): pass the same cache again to avoid reading files twice. Default: a new one.
 
     Raises:
         UnknownModel: no such provider or model.
         BadConversation: calls and results don't match.
     """
-    target = find_target(model, overrides)
-    return plan_now(ingest(messages, cache), target, Policy(on_unsupported=by_kind(on_unsupported))).receipts
+    files = file_policy or FilePolicy()
+    target = find_target(model, files.overrides)
+    return plan_now(ingest(messages, cache, files), target, _policy(files)).receipts
 
 
-def ingest(messages: Messages, cache: FileCache | None = None) -> MemoryConversation:
-    """Check messages, then probe and number their files. A conversation is returned as it is."""
+def _policy(files: FilePolicy, head_bytes: int = 0, *, can_read: bool = False) -> Policy:
+    """The planning policy of a single request, without what needs the network."""
+    return Policy(
+        on_unsupported=by_kind(files.on_unsupported),
+        max_in_context=files.max_in_context,
+        context_share=read_share(files.context_share),
+        expected_steps=files.expected_steps,
+        can_read=can_read,
+        head_bytes=head_bytes,
+    )
+
+
+def ingest(messages: Messages, cache: FileCache | None = None, files: FilePolicy = DEFAULT_FILES) -> MemoryConversation:
+    """Check messages, probe and number their files, and resolve references. A conversation is returned as it is."""
     if isinstance(messages, MemoryConversation):
         return messages
     check_tool_pairs(as_drafts(messages))
-    conversation = MemoryConversation(cache)
+    conversation = MemoryConversation(cache or FileCache(max_file_bytes=files.max_file_bytes))
     conversation.ingest_now(messages)
     return conversation
 
@@ -175,8 +188,7 @@ def render_results(
     results: Mapping[str, object] | Sequence[tuple[ToolCall | str, object]],
     *,
     model: str,
-    on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported] = "convert",
-    overrides: Sequence[Capability] | None = None,
+    file_policy: FilePolicy | None = None,
     cache: FileCache | None = None,
     first_number: int = 1,
 ) -> RenderedResults:
@@ -193,26 +205,28 @@ def render_results(
         results (Mapping | Sequence): call ids or `ToolCall`s, each with the tool's return value, in call order.
             Gemini needs the tool's name, and so a `ToolCall`.
         model (str): `provider:model`.
-        on_unsupported (str | Mapping): as in `FilePolicy`. Default: "convert".
-        overrides (Sequence[Capability] | None): as in `FilePolicy`. Default: your verdicts of `showandtell verify`.
+        file_policy (FilePolicy | None): as for `Agent`. What needs the network or your functions (`uploads`,
+            `url_signer`, `transcribe`, `fetch`) is ignored, and with a `cache` its own `max_file_bytes` holds.
         cache (FileCache | None): pass the same cache again to avoid reading files twice. Default: a new one.
         first_number (int): the number of the first file, to continue the count of a conversation. Default: 1.
 
     Raises:
-        UnsupportedFile: a file can't be shown, with `on_unsupported="error"`.
+        UnsupportedFile: a file can't be shown, with `FilePolicy(on_unsupported="error")`.
         UnknownModel: no such provider or model.
         BadValue: a value can't be shown.
         BadInput: `results` has another shape, or a call lacks the tool's name.
     """
-    target = find_target(model, overrides)
+    files = file_policy or FilePolicy()
+    target = find_target(model, files.overrides)
     pairs = _pairs(results)
     if target.dialect.named_results and not all(call.tool for call, _ in pairs):
         raise BadInput(f"{target.name} wants the tool's name: give ToolCall(call_id, tool, arguments)")
     drafts = [Draft("assistant", tuple(call for call, _ in pairs)), *(result_draft(*pair) for pair in pairs)]
     check_tool_pairs(drafts)
-    conversation = MemoryConversation(cache, first_number=first_number)
+    file_cache = cache or FileCache(max_file_bytes=files.max_file_bytes)
+    conversation = MemoryConversation(file_cache, first_number=first_number)
     conversation.ingest_now(drafts)
-    planned = plan_now(conversation, target, Policy(on_unsupported=by_kind(on_unsupported)))
+    planned = plan_now(conversation, target, _policy(files))
     raise_refused(planned, target)
     return _newest(planned, target, conversation)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from showandtell.agent.loop import Loop
+from showandtell.core.display.displayed import Displayed
 from showandtell.core.events.types import Status, Usage
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.message import Message, last_text
@@ -13,7 +14,7 @@ from showandtell.core.planning.values import Receipt
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 
 
-class RunResult:
+class RunResult(Displayed):
     """The results of a run over a conversation. They are final when the run has ended."""
 
     def __init__(self, conversation: MemoryConversation) -> None:

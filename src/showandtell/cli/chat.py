@@ -20,6 +20,7 @@ from showandtell.cli import terminal
 from showandtell.cli.arguments import split_paths
 from showandtell.cli.sessions import NEW, NONE, Sessions, opened
 from showandtell.cli.transcript import counts_of, references
+from showandtell.core.display.words import plain
 from showandtell.core.events.types import ApprovalNeeded, Event, Finish, Status, StepStart
 from showandtell.core.messages.file import File
 from showandtell.errors import NotFound, ShowAndTellError
@@ -120,7 +121,7 @@ def read_messages(chat: Chat, read: Read) -> int:
     while (line := read_line(read, asking=chat.asking)) is not None and line.strip() not in {"/quit", "/exit"}:
         handle_line(chat, line, read)
     if chat.files:
-        names = ", ".join(terminal.plain(file.name) for file in chat.files)
+        names = ", ".join(plain(file.name) for file in chat.files)
         typer.echo(f"{names}: attached, but not sent, because no message followed")
     return 0 if chat.asking else chat.status
 
@@ -136,8 +137,8 @@ def greet(agent: Agent, folder: Path | None, location: str) -> str:
         model=agent.target.name,
         inspector=INSPECTOR if agent.target.provider == "inspector" else "",
         tools=", ".join(agent.tools),
-        stored=STORED.format(location=terminal.plain(location)) if location else NOT_STORED,
-        folder="the sample files" if folder is None else f'"{terminal.plain(folder.resolve())}"',
+        stored=STORED.format(location=plain(location)) if location else NOT_STORED,
+        folder="the sample files" if folder is None else f'"{plain(folder.resolve())}"',
         examples="".join(f"  {line}\n" for line in examples).rstrip("\n"),
     )
 
@@ -163,7 +164,7 @@ def attach(text: str) -> list[File]:
         typer.echo(ATTACH)
     files: list[File] = []
     for path in split_paths(text) if text else []:
-        name = terminal.plain(path)
+        name = plain(path)
         if path.is_file():
             files.append(File.from_path(path))
             typer.echo(f"{name} goes with your next message")
@@ -177,7 +178,7 @@ def read_line(read: Read, *, asking: bool) -> str | None:
     if not asking:
         line = sys.stdin.readline()
         if line.strip():
-            typer.echo(f"you: {terminal.plain(line.strip())}")
+            typer.echo(f"you: {plain(line.strip())}")
         return line.rstrip("\n") if line else None
     try:
         return read("> ")
@@ -229,7 +230,7 @@ def watch_answer(
 def ask_approval(call: ApprovalNeeded, read: Read) -> bool:
     """Whether the user allows a call; Ctrl-C and Ctrl-D mean no."""
     try:
-        return read(f"allow {terminal.plain(call.tool)}? [y/N] ").strip().lower().startswith("y")
+        return read(f"allow {plain(call.tool)}? [y/N] ").strip().lower().startswith("y")
     except (EOFError, KeyboardInterrupt):
         typer.echo()
         return False

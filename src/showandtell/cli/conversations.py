@@ -16,9 +16,8 @@ from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.cli import arguments, sessions
 from showandtell.cli.fsck import fsck
 from showandtell.cli.options import AsJson, Blobs, Data, MaxFileBytes, Quota, Strip, Url
-from showandtell.cli.terminal import counted, plain, short
 from showandtell.cli.transcript import counts_of, file_line, transcript
-from showandtell.core.capabilities.matrix import one_line
+from showandtell.core.display.words import counted, one_line, plain, short
 from showandtell.core.histories.from_anthropic import from_anthropic
 from showandtell.core.histories.from_gemini import from_gemini
 from showandtell.core.histories.from_openai import from_openai

@@ -21,8 +21,8 @@ import typer
 from msgspec import ValidationError, convert
 
 from showandtell.cli.options import Data, Url
-from showandtell.cli.terminal import plain
 from showandtell.config.user_settings import data_folder
+from showandtell.core.display.words import plain
 from showandtell.errors import ShowAndTellError
 from showandtell.media.gate import COMMAND
 from showandtell.media.sandbox import Walls

@@ -13,7 +13,7 @@ import typer
 
 from showandtell.cli import sessions
 from showandtell.cli.options import AsJson, Blobs, Data, Url
-from showandtell.cli.terminal import counted, plain
+from showandtell.core.display.words import counted, plain
 from showandtell.storage.location import DATABASE_NAME, StorageLocation
 
 if TYPE_CHECKING:

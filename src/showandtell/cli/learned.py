@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from showandtell.cli.terminal import short
 from showandtell.config.learned_models import LearnedModel, learned_models
+from showandtell.core.display.words import short
 
 EPILOG = "Entries count for a day. Each is for one base URL, model and account."
 

@@ -35,6 +35,7 @@ from showandtell.cli.serve import serve
 from showandtell.cli.token import token
 from showandtell.config.user_settings import read_overrides
 from showandtell.core.capabilities import matrix as table
+from showandtell.core.display.words import plain
 from showandtell.core.events.types import ErrorEvent, Event, Finish
 from showandtell.core.messages.file import File
 from showandtell.core.planning.values import OnUnsupported
@@ -202,9 +203,9 @@ def render(
     strict: Strict = False,
 ) -> None:
     """Print the exact request body that would be sent."""
-    request = render_request(
-        conversation_file.load(arguments.existing(conversation)), model=model, on_unsupported=unsupported(strict)
-    )
+    policy = FilePolicy(on_unsupported=unsupported(strict))
+    history = conversation_file.load(arguments.existing(conversation))
+    request = render_request(history, model=model, file_policy=policy)
     for piece in request.chunks():
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.write(b"\n")
@@ -226,7 +227,7 @@ def explain(
         raise UsageError(f"{paths[0]} is a conversation, which has the origin of its files: omit --as")
     files = arguments.files_from_user if place is FileSource.user else arguments.files_from_tool
     source = history if history is not None else files(paths)
-    receipts = explain_files(source, model=model, on_unsupported=unsupported(strict))
+    receipts = explain_files(source, model=model, file_policy=FilePolicy(on_unsupported=unsupported(strict)))
     hint_at_conversations(paths)
     if json:
         typer.echo(msgspec.json.encode([receipt.record() for receipt in receipts]).decode())
@@ -241,7 +242,7 @@ def hint_at_conversations(paths: list[Path]) -> None:
     for path in paths if len(paths) > 1 else []:
         if arguments.is_conversation(path):
             hint = f"{path} is explained as a file: name it alone to explain the conversation in it"
-            typer.echo(f"showandtell: {terminal.plain(hint)}", err=True)
+            typer.echo(f"showandtell: {plain(hint)}", err=True)
 
 
 @app.command(epilog=VERIFY_STATUSES)
@@ -336,5 +337,5 @@ def main() -> None:
 
 def fail(error: object, status: int) -> None:
     """Print an error and exit."""
-    sys.stderr.write(f"showandtell: {' '.join(terminal.plain(error).split())}\n")
+    sys.stderr.write(f"showandtell: {' '.join(plain(error).split())}\n")
     sys.exit(status)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
-from showandtell.cli.terminal import by_ending, counted, delivery_line, from_whom, plain, short
+from showandtell.cli.terminal import from_whom
+from showandtell.core.display.words import counted, plain, short
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Approval, Json, Shown, Text, ToolCall
 from showandtell.core.planning.labels import format_size
+from showandtell.core.planning.receipt_words import by_ending, delivery_line
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 
 #: Names of the roles.
@@ -57,7 +59,9 @@ def references(message: Message, files: Mapping[int, Attachment]) -> Iterator[st
     for reference in message.references:
         if reference.numbers:
             yield f'"{short(reference.words)}" = {all_named(reference.numbers, files)}'
-        else:
+        if reference.missing:
+            yield f'"{short(reference.words)}": no file {" or ".join(map(str, reference.missing))}'
+        if reference.readings:
             readings = " or ".join(all_named(reading, files) for reading in reference.readings)
             yield f'"{short(reference.words)}" may mean {readings}'
 

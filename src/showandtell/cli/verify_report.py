@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from showandtell.cli.terminal import short
 from showandtell.core.capabilities.cells import Capability, Target
+from showandtell.core.display.words import short
 from showandtell.verify.judge import VERDICTS, Finding
 from showandtell.verify.probes import TYPES
 

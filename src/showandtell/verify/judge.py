@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Capability, Form, Place, Target, Verdict
-from showandtell.core.capabilities.matrix import one_line
+from showandtell.core.display.words import one_line
 from showandtell.verify.ask import PLACES, ModelReply, Route, Trial
 from showandtell.verify.probes import TYPES, Layer, Probe, ProbeKind
 

@@ -25,10 +25,14 @@ TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=20).ma
 
 def format_all(references: tuple[Reference, ...]) -> str:
     """Format references as in the tables."""
-    output = [
-        (reference.words, (reference.numbers,) if reference.numbers else reference.readings) for reference in references
-    ]
-    return "; ".join(f"{words} = {' or '.join(', '.join(map(str, item)) for item in all_)}" for words, all_ in output)
+    return "; ".join(f"{reference.words} = {format_meaning(reference)}" for reference in references)
+
+
+def format_meaning(reference):
+    all_ = (reference.numbers,) if reference.numbers else reference.readings
+    found = " or ".join(", ".join(map(str, numbers)) for numbers in all_)
+    missing = " and ".join(f"no {number}" for number in reference.missing)
+    return " and ".join(filter(None, (found, missing)))
 
 
 @pytest.mark.parametrize("text", REFERENCES)
@@ -59,6 +63,59 @@ def test_without_files_there_are_no_references(text):
 def test_an_ambiguous_reference_has_readings_and_no_numbers():
     (found,) = resolve("open image 2", RENOVATION)
     assert found == Reference("image 2", (), ((2,), (3,)))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "words"),
+    [
+        ("open the floor plan", "floor_plan_final.png", "the floor plan"),
+        ("open the floor plan", "floor plan v2.png", "the floor plan"),
+        ("pay the harbour fee", "harbour_fee 2024-03.pdf", "the harbour fee"),
+        ("show me what you have", "what you have.png", None),
+        ("the photo from there is nice", "there.png", None),
+    ],
+)
+def test_a_name_needs_its_words_but_not_its_version_and_more_than_common_words(text, name, words):
+    files = converse((name, "image/png"), ("sea.png", "image/png"))
+    assert [item.words for item in resolve(text, files)] == ([words] if words else [])
+
+
+WALLS = ["wall.png", "accent_wall.jpg", "wall2.png", "living room wall.png"]
+
+
+@pytest.mark.parametrize(
+    "text", ["the wall photo", "use the wall picture", "that wall image", "is this wall photo ok?"]
+)
+@pytest.mark.parametrize("names", [WALLS, WALLS[::-1], [*WALLS[:3], "wallpaper.png"], ["a wall.png", *WALLS[1:]]])
+@pytest.mark.parametrize("twin", [False, True])
+def test_a_photo_that_may_be_one_of_four_is_none_of_them(text, names, twin):
+    files = converse(*[(name, "image/png") for name in names], ("sea.png", "image/png"))
+    if twin:
+        files |= {2: replace(files[2], facts=files[1].facts)}
+    (found,) = resolve(text, files)
+    assert (found.numbers, found.readings) == ((), ((1,), (2,), (3,), (4,)))
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "expected"),
+    [
+        ("the harbour", ["harbour.png", "harbour_night.png"], ((1,), (2,))),
+        ("the accent wall", ["accent_wall.png", "accent_wall_evening.png", "wall.png"], ((1,), (2,))),
+        ("accent_wall.png", ["accent_wall.png", "accent_wall_evening.png"], ()),
+        ('"harbour"', ["harbour.png", "harbour_night.png"], ()),
+    ],
+)
+def test_a_name_that_others_contain_is_ambiguous_unless_it_is_quoted_or_complete(text, names, expected):
+    (found,) = resolve(text, converse(*[(name, "image/png") for name in names]))
+    assert (found.numbers, found.readings) == (() if expected else (1,), expected)
+
+
+@pytest.mark.parametrize("text", ["both drive images", "the drive images", "the two drive images"])
+def test_a_file_that_was_returned_again_counts_once(text):
+    drive = [("wall.png", "image/png", "google_drive_read"), ("sea.png", "image/png", "google_drive_read")]
+    files = converse(*drive, *drive[:1])
+    files |= {3: replace(files[3], facts=files[1].facts)}
+    assert [item.numbers for item in resolve(text, files)] == [(2, 3)]
 
 
 def test_files_with_the_same_name_are_distinguished_by_their_bytes():
@@ -104,7 +161,9 @@ def test_references_and_text_length_are_limited():
 @example("'ve 's #")
 def test_any_text_gives_existing_files_in_order_of_appearance(text):
     found = resolve(text, RENOVATION)
-    assert all(bool(item.numbers) != (len(item.readings) >= 2) for item in found)
+    assert all(item.numbers or item.missing or len(item.readings) >= 2 for item in found)
+    assert not any(item.numbers and item.readings for item in found)
+    assert not {number for item in found for number in item.missing} & set(RENOVATION)
     assert {number for item in found for numbers in (item.numbers, *item.readings) for number in numbers} <= set(
         RENOVATION
     )

@@ -1,4 +1,4 @@
-// Below a message: how phrases like "the last chart" were resolved, or that they were ambiguous.
+// Below a message: how phrases like "the last chart" were resolved, that they were ambiguous, or that no such file exists.
 import { useFiles } from "../files/context";
 import { referenceText } from "../files";
 import type { Message, Reference as ReferenceData } from "../types";
@@ -13,8 +13,9 @@ export function ResolvedReferences({ message }: { message: Message }) {
     <ul className="meant" aria-label="What was meant">
       {implicit.map((one, index) => (
         <li key={index}>
-          “{one.words}” {one.numbers.length ? "= " : "could mean "}
+          “{one.words}” {one.numbers.length ? "= " : one.readings.length ? "could mean " : ""}
           <Readings readings={one.numbers.length ? [one.numbers] : one.readings} />
+          {missing(one)}
         </li>
       ))}
     </ul>
@@ -36,6 +37,12 @@ function Readings({ readings }: { readings: number[][] }) {
       )}
     </>
   );
+}
+
+/** The numbers that no file has, in words. */
+function missing({ numbers, missing = [] }: ReferenceData): string {
+  if (missing.length === 0) return "";
+  return `${numbers.length ? ", and " : ""}there is no file ${missing.join(" or ")}`;
 }
 
 /** Explicit references such as "image 5" need no note. */

@@ -16,6 +16,7 @@ from showandtell.core.capabilities.cells import Capability, Place, Target, Verdi
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.overrides import select
 from showandtell.core.capabilities.resolve import families, find_family, resolve
+from showandtell.core.display.words import one_line
 from showandtell.core.media_types.kinds import Kind
 
 InResult: TypeAlias = Literal["native", "relocated", "converted", "noted", "words"]
@@ -243,13 +244,6 @@ def list_verified(rows: Sequence[MatrixRow]) -> list[str]:
         for cell in cells
     }
     return ["", "Verified here, and used instead of the table:", "", *lines] if lines else []
-
-
-def one_line(value: object, max_length: int | None = None) -> str:
-    """Untrusted text on one line, without control characters, cut to `max_length` characters."""
-    printable = "".join(character for character in str(value) if character.isprintable() or character.isspace())
-    line = " ".join(printable.split())
-    return line if max_length is None or len(line) <= max_length else line[:max_length] + " …"
 
 
 def _line(entry: MatrixRow, notes: Sequence[str], *, named: bool) -> str:

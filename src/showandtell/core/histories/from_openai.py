@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from showandtell.core.histories.openai_attachments import tag_parts
 from showandtell.core.histories.reading import (
     History,
     Item,
@@ -69,6 +70,9 @@ def from_openai(messages: object) -> History:
     Raises `BadConversation`, with the place, for an item or part of unknown type and for a result without its call.
     Raises `BadFile` for media that can't be read.
 
+    Files get the name and id in their part's `metadata` or in the message's `attachments`; the id becomes part of the
+    description. Attachments without a file are named in the message. No address in them is opened.
+
     >>> from showandtell import from_openai
     >>> history = from_openai([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hello"}])
     >>> history.instructions, len(history)
@@ -117,12 +121,12 @@ def _message(message: Item, place: str, reading: Reading) -> None:
         case {"role": "system" | "developer", "content": content}:
             reading.add_instructions(_text(content, place))
         case {"role": "user", "content": content}:
-            reading.add_user(_content(content, place))
+            reading.add_user(_content(content, place, message.get("attachments")))
         case {"role": "assistant"}:
             stop = "refusal" if message.get("refusal") else None
             reading.add_assistant(_assistant_parts(message, place, reading), stop, extend="type" in message)
         case {"role": "tool", "tool_call_id": call_id, "content": content}:
-            reading.add_result(call_id, _content(content, place), place)
+            reading.add_result(call_id, _content(content, place, message.get("attachments")), place)
         case {"role": "function", "name": name, "content": content}:
             reading.add_result(_last_call_id(name, reading), _content(content, place), place)
         case _:
@@ -150,7 +154,8 @@ def _item(item: Any, place: str, reading: Reading) -> None:
 
 def _assistant_parts(message: Item, place: str, reading: Reading) -> Parts:
     """The parts of an assistant message: text and audio, then tool calls."""
-    parts = _content(message.get("content"), place) + text_parts(message.get("refusal"))
+    parts = _content(message.get("content"), place, message.get("attachments"))
+    parts += text_parts(message.get("refusal"))
     if phase := format_phase(message.get("phase")):
         parts = [piece for part in parts for piece in (part, Opaque("openai", phase))]
     if audio := message.get("audio"):
@@ -185,10 +190,13 @@ def _audio(audio: Item) -> Parts:
     return files + text_parts(audio.get("transcript"))
 
 
-def _content(content: str | list[Item] | None, place: str) -> Parts:
+def _content(content: str | list[Item] | None, place: str, attachments: object = None) -> Parts:
     if isinstance(content, str):
-        return text_parts(content)
-    return [part for index, item in enumerate(content or ()) for part in _part(item, f"{place}.content[{index}]")]
+        content = [{"type": "text", "text": content}]
+    items = [
+        (item, part) for index, item in enumerate(content or ()) for part in _part(item, f"{place}.content[{index}]")
+    ]
+    return tag_parts(items, attachments)
 
 
 def _text(content: str | list[Item] | None, place: str) -> str:

@@ -6,17 +6,21 @@ Once it is stored and probed, it becomes a `Shown`. Stored messages only hold `S
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, BinaryIO, Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from showandtell.core.display.displayed import Displayed
+from showandtell.core.display.layout import Block
 from showandtell.errors import BadFile
 
 #: The module that opens paths. It is outside of `core`, which does no I/O, and is loaded when a path is opened.
 PATHS = "showandtell.storage.files.paths:"
+#: Makes the picture of a file, outside of `core`, too.
+DISPLAY = "showandtell.storage.files.display:file_blocks"
 
 
 #: Who may see a file or read a text, in MCP's words: the user, the assistant (the model), or both.
@@ -52,7 +56,7 @@ class EncodedText:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class File(Displayed):
     """A file as the program provides it. Its type is declared, and verified once the file is stored.
 
     number, date (a day in ISO 8601): only for files of an existing conversation. id: only for files that were uploaded
@@ -169,6 +173,9 @@ class File:
 
         file_or_number = core_schema.no_info_wrap_validator_function(accept_file, number)
         return core_schema.json_or_python_schema(json_schema=number, python_schema=file_or_number)
+
+    def _blocks(self) -> Iterable[Block]:
+        return resolve_name(DISPLAY)(self)
 
     def open(self) -> BinaryIO:
         """Open the bytes for reading. Raises `BadFile` for a URI, and for a path that isn't a file in its folder."""

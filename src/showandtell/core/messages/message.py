@@ -22,12 +22,14 @@ MAX_RECALLED = 20
 class Reference(Struct, frozen=True):
     """A reference to files in a user's text: the exact `words`, and the `numbers` of the files.
 
-    If it is ambiguous, `numbers` is empty, and `readings` holds each possible meaning.
+    If it is ambiguous, `numbers` is empty, and `readings` holds each possible meaning. `missing` are numbers in the
+    text that no file has.
     """
 
     words: str
     numbers: tuple[int, ...]
     readings: tuple[tuple[int, ...], ...] = ()
+    missing: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +144,11 @@ class Message(Struct, frozen=True):
 
     @property
     def recalled(self) -> tuple[int, ...]:
-        """Numbers of the files that its text refers to and that it doesn't hold itself, without repeats; at most 20."""
-        numbers = [
-            number
-            for reference in self.references
-            for reading in (reference.numbers, *reference.readings)
-            for number in reading
-        ]
+        """Numbers of the files that its text refers to and that it doesn't hold itself, without repeats; at most 20.
+
+        Ambiguous references recall no file.
+        """
+        numbers = [number for reference in self.references for number in reference.numbers]
         own = {shown.number for shown in self.showings} if numbers else set[int]()
         return tuple(number for number in dict.fromkeys(numbers) if number not in own)[:MAX_RECALLED]
 

@@ -223,8 +223,13 @@ def format_time(seconds: float) -> str:
 
 
 def explain_references(references: Sequence[Reference], files: Mapping[int, Attachment]) -> Text:
-    """The label at the end of a message: the files that its text refers to, or may refer to."""
-    return bracket("; ".join(explain_reference(reference, files) for reference in references))
+    """The labels at the end of a message: the files that its text means or may mean, and numbers without a file."""
+    found = "; ".join(explain_reference(item, files) for item in references if item.numbers or item.readings)
+    missing = sorted({number for reference in references for number in reference.missing})
+    texts = [bracket(found)] if found else []
+    if missing:
+        texts.append(bracket(f"no file has the {format_numbers('number', missing)}"))
+    return Text("\n".join(text.text for text in texts))
 
 
 def explain_reference(reference: Reference, files: Mapping[int, Attachment]) -> str:

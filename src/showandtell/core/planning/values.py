@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Capability, Place
+from showandtell.core.display.displayed import Displayed
+from showandtell.core.display.layout import Block, Words
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Address, Attachment, Facts, format_label
 from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Opaque, Selection, Text, ToolCall
+from showandtell.core.planning.receipt_words import delivery_line
 from showandtell.errors import BadInput
 
 Delivery: TypeAlias = Literal["native", "relocated", "noted", "refused", "listed", "withheld"]
@@ -112,7 +115,7 @@ class Entry(Struct, frozen=True, cache_hash=True):
     parts: tuple[Text | Data | RenderedFile | Result | ToolCall | Opaque, ...]
 
 
-class Receipt(Struct, frozen=True):
+class Receipt(Displayed, Struct, frozen=True):
     """How one file was delivered in one step. `bytes` is what it adds to the request body, before base64.
 
     >>> from showandtell import Agent, builtin_tools
@@ -141,6 +144,9 @@ class Receipt(Struct, frozen=True):
     def label(self) -> str:
         """Kind and number: "image 5"."""
         return format_label(self.kind, self.number)
+
+    def _blocks(self) -> Iterable[Block]:
+        yield Words(f"{self.label} ({self.name})", delivery_line(self.record()))
 
     def shows(self) -> dict[str, object]:
         """What a converted file shows of its original, and the files that it became; defaults are left out."""

@@ -1,6 +1,7 @@
 """References to files in a user's text: "image 5", "the 2nd drive image", "my first upload", "lets look at 5".
 
-English only. Numbers that mean something else ("5 cats", "version 3") are no references. Ambiguous ones aren't guessed.
+English only. Numbers that mean something else ("5 cats", "version 3") are no references. Ambiguous ones aren't guessed,
+and numbers that no file has are returned as missing.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from collections.abc import Iterator, Mapping
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.message import Reference
 from showandtell.core.references.catalogue import Catalogue
-from showandtell.core.references.choose import MAX_READINGS, Readings, choose
+from showandtell.core.references.choose import MAX_READINGS, Readings, choose, find_missing
 from showandtell.core.references.names import Names
+from showandtell.core.references.numbers import SIGNS
 from showandtell.core.references.phrases import read_phrase
 from showandtell.core.references.tokens import SENTENCE_ENDS, Token, normalize, split
 from showandtell.core.references.vocabulary import Trait
 from showandtell.core.references.without_noun import QUOTES, read_called, read_without_noun
 
 #: Punctuation that a reference may start with.
-STARTING_SIGNS = frozenset({"#", *QUOTES})
+STARTING_SIGNS = SIGNS | QUOTES.keys()
 #: Limits on the characters read of a message, and on the references returned.
 MAX_TEXT = 20_000
 MAX_REFERENCES = 20
@@ -62,29 +64,31 @@ class _Text:
             if not token.is_word and token.word not in STARTING_SIGNS:
                 at += 1
                 continue
-            end, readings = self._read_at(at)
-            if readings:
+            end, readings, missing = self._read_at(at)
+            if readings or missing:
                 words = self.text[token.start : self.tokens[end - 1].end]
-                yield Reference(words, readings[0]) if len(readings) == 1 else Reference(words, (), readings)
+                numbers, readings = (readings[0], ()) if len(readings) == 1 else ((), readings)
+                yield Reference(words, numbers, readings, missing)
             at = end
 
-    def _read_at(self, at: int) -> tuple[int, Readings]:
-        """The index of the token after the reference that starts at a token, and its readings."""
+    def _read_at(self, at: int) -> tuple[int, Readings, tuple[int, ...]]:
+        """The index of the token after the reference that starts at a token, its readings, and its missing numbers."""
         is_word = self.tokens[at].is_word
         if is_word and (named := self.names.find(self.text, self.tokens, at)):
-            return named[0], self._distinguish(named[1])
+            return named[0], self._distinguish(named[1]), ()
         if numbered := read_without_noun(self.tokens, at, self.catalogue):
-            return numbered[0], (numbered[1],)
+            return numbered[0], (numbered[1],), ()
         phrase = read_phrase(self.tokens, at, self.catalogue, self.context) if is_word else None
         readings = choose(phrase, self.catalogue) if phrase else ()
         if phrase and (readings or phrase.plural):
             self.context = phrase.traits or self.context
-        if phrase and readings:
-            return phrase.end, readings
+        missing = find_missing(phrase, readings, self.catalogue) if phrase else ()
+        if phrase and (readings or missing):
+            return phrase.end, readings, missing
         if called := read_called(self.tokens, at, self.catalogue):
-            return called[0], self._distinguish(called[1])
+            return called[0], self._distinguish(called[1]), ()
         # "The third chart" isn't a reference if there are only two charts.
-        return (phrase.end if phrase and phrase.is_selective else at + 1), ()
+        return (phrase.end if phrase and phrase.is_selective else at + 1), (), ()
 
     def _distinguish(self, numbers: list[int] | tuple[int, ...]) -> Readings:
         """A reading for each file with the same name. Of files with the same bytes only the last one counts."""

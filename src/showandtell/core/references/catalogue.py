@@ -34,7 +34,8 @@ class Catalogue:
 
     @cached_property
     def _by_word(self) -> dict[str, set[int]]:
-        return _invert(self._stems)
+        """Files by each word of their name, with and without its digits: wall2 is a wall."""
+        return _invert({number: (*stem, *map(_without_digits, stem)) for number, stem in self._stems.items()})
 
     @cached_property
     def _by_tool(self) -> dict[str, set[int]]:
@@ -62,6 +63,9 @@ class Catalogue:
             case ("word", word):
                 yield from self._by_word.get(word, ())
                 yield from self._by_tools(word)
+            case ("near", word):
+                yield from self._ending_in(self._by_word, word)
+                yield from self._by_tools(word)
             case ("tool", word):
                 yield from self._by_tools(word)
             case ("called", word):
@@ -85,6 +89,11 @@ class Catalogue:
         """The files whose name is these words, or ends with them if there are at least two."""
         return tuple(self._phrases.get(words, ()))
 
+    def containing(self, words: tuple[str, ...]) -> tuple[int, ...]:
+        """The files whose name has these words, one after the other."""
+        numbers = sorted(self._by_word.get(words[0], ()))
+        return tuple(number for number in numbers if words in _runs(self._stems[number], len(words)))
+
     @cached_property
     def _phrases(self) -> dict[tuple[str, ...], list[int]]:
         """Possible names of the files that have a word of the text in their name."""
@@ -101,11 +110,11 @@ class Catalogue:
         return phrases
 
     def without_duplicates(self, numbers: Iterable[int]) -> tuple[int, ...]:
-        """Keep only the last of files with the same bytes."""
-        last: dict[str, int] = {}
+        """Keep only the last of files with the same name and bytes."""
+        last: dict[tuple[str, str], int] = {}
         for number in numbers:
-            facts = self.attachments[number].facts
-            last[facts.sha256 if facts else f"file {number}"] = number
+            file = self.attachments[number]
+            last[file.name, file.facts.sha256 if file.facts else f"file {number}"] = number
         return tuple(sorted(last.values()))
 
 
@@ -152,6 +161,15 @@ def stem_words(name: str) -> tuple[str, ...]:
     """The words of a file name without its extension; only the last ones if there are many."""
     stem = name.rpartition(".")[0] or name
     return words_of(stem)[-MAX_STEM_WORDS:]
+
+
+def _without_digits(word: str) -> str:
+    return word.strip("0123456789") or word
+
+
+def _runs(words: tuple[str, ...], length: int) -> set[tuple[str, ...]]:
+    """All runs of `length` words."""
+    return {words[start : start + length] for start in range(len(words) - length + 1)}
 
 
 def _without_state(stem: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from showandtell.core.references.catalogue import Catalogue, within
@@ -33,9 +34,9 @@ def choose(phrase: Phrase, catalogue: Catalogue) -> Readings:
     if phrase.places:
         return _choose_places(phrase, fitting)
     if phrase.every:
-        return _choose_all(phrase, fitting)
+        return _choose_all(phrase, fitting, catalogue)
     if phrase.count:
-        return _choose_counted(phrase, fitting)
+        return _choose_counted(phrase, catalogue.without_duplicates(fitting))
     return _choose_plain(phrase, fitting, catalogue)
 
 
@@ -60,6 +61,20 @@ def _passes(number: int, traits: Sequence[Trait], catalogue: Catalogue) -> bool:
     """Whether a file has the traits. A text counts as a document, too."""
     wide = {("kind", "document"): (("kind", "document"), ("kind", "text"))}
     return all(any(number in catalogue.fit(either) for either in wide.get(trait, (trait,))) for trait in traits)
+
+
+def find_missing(phrase: Phrase, readings: Readings, catalogue: Catalogue) -> tuple[int, ...]:
+    """The numbers of a phrase such as "image 9" that no file has: of ranges only their ends.
+
+    Nothing if the noun may be about something else ("chart 9", "song 2"), or if the numbers are a position.
+    """
+    if phrase.noun in NEEDS_MORE or any(name not in {"kind", "type"} for name, _ in phrase.traits):
+        return ()
+    spans = phrase.spans[0] if phrase.spans else ()
+    found = {number for reading in readings for number in reading}
+    if any(not any(min(span) <= number <= max(span) for span in spans) for number in found):
+        return ()
+    return tuple(sorted({number for span in spans for number in span} - catalogue.attachments.keys()))
 
 
 def _choose_owned(phrase: Phrase, catalogue: Catalogue) -> tuple[int, ...]:
@@ -97,8 +112,9 @@ def _choose_places(phrase: Phrase, fitting: tuple[int, ...]) -> Readings:
     return _clean((counted, numbered if only_kind and len(numbered) == len(counted) else ()))
 
 
-def _choose_all(phrase: Phrase, fitting: tuple[int, ...]) -> Readings:
+def _choose_all(phrase: Phrase, fitting: tuple[int, ...], catalogue: Catalogue) -> Readings:
     if phrase.every == "both":
+        fitting = catalogue.without_duplicates(fitting)
         return (fitting,) if len(fitting) == 2 and phrase.plural and phrase.count in {0, 2} else ()
     if phrase.plural != (phrase.every == "all") or (phrase.count and phrase.count != len(fitting)):
         return ()
@@ -119,12 +135,18 @@ def _choose_plain(phrase: Phrase, fitting: tuple[int, ...], catalogue: Catalogue
     if not phrase.determiner and not any(name == "word" and len(word) >= 5 for name, word in phrase.traits):
         return ()
     if phrase.plural:
+        fitting = catalogue.without_duplicates(fitting)
         return _clean((fitting,)) if phrase.is_narrow and phrase.determiner and not phrase.at_hand else ()
-    if phrase.determiner in {"this", "that"} or phrase.at_hand:
+    named = any(name == "word" for name, _ in phrase.traits)
+    if not named and (phrase.determiner in {"this", "that"} or phrase.at_hand):
         return _clean((fitting[-1:],))
     makes_no_file = phrase.noun == "upload" and len(phrase.traits) > 1  # "a test for the image upload"
     if len(fitting) > MAX_DUPLICATES or makes_no_file:
         return ()
+    if fitting and named:
+        # "The wall photo" is one of all whose names have "wall" in them, also wallpaper.jpg: which isn't guessed.
+        near = [("near", word) if name == "word" else (name, word) for name, word in phrase.traits]
+        fitting = _choose_owned(replace(phrase, traits=near), catalogue)
     distinct = catalogue.without_duplicates(fitting)
     if len(distinct) == 1 or (phrase.is_narrow and len(distinct) <= MAX_READINGS):
         return _clean((number,) for number in distinct)

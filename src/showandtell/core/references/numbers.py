@@ -14,13 +14,15 @@ Spans: TypeAlias = tuple[tuple[int, int], ...]
 DASHES = frozenset("-\u2013")
 RANGE_WORDS = frozenset({"to", "through", "thru", "until"})
 MARKS = frozenset({"number", "no", "nr", "num"})
+#: "@4" and "#4", if the sign is not part of a word: "bob@4" and "C#4" are none.
+SIGNS = frozenset("#@")
 PAIR_WORDS = frozenset({"to", "with", "against", "from"})
 MAX_NUMBERS = 20
 
 
 def read_number(tokens: Sequence[Token], at: int, *, words: bool) -> tuple[int, int] | None:
     """A number and the index of the next token; with `words`, also numbers in words."""
-    for marks in (MARKS, {"#"}):
+    for marks in (MARKS, SIGNS):
         if tokens[at].word in marks:
             at += 2 if tokens[at + 1].word == "." else 1
     token = tokens[at]
@@ -38,7 +40,9 @@ def _touches(before: Token, after: Token) -> bool:
 def _is_amount(tokens: Sequence[Token], at: int) -> bool:
     """Whether the signs around a number make it money, a percentage, a decimal, a date or part of a name."""
     before, token, after, behind = tokens[at - 1], tokens[at], tokens[at + 1], tokens[at + 2]
-    if at and _touches(before, token) and before.word in set("$€£¥§.:/\\+=@_^~*"):
+    if at and _touches(before, token) and before.word in set("$€£¥§.:/\\+=_^~*"):
+        return True
+    if at > 1 and before.word == "@" and tokens[at - 2].is_word and _touches(tokens[at - 2], before):
         return True
     if after.word in set("%€£°") or not _touches(token, after) or not _touches(after, behind):
         return after.word in set("%€£°")

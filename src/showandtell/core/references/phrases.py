@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from showandtell.core.references.catalogue import Catalogue
 from showandtell.core.references.numbers import NumberContext, read_number, read_spans
 from showandtell.core.references.phrase import Phrase
-from showandtell.core.references.tails import read_tail
+from showandtell.core.references.tails import read_clause, read_tail
 from showandtell.core.references.tokens import SENTENCE_ENDS, Token
 from showandtell.core.references.vocabulary import (
     ALL,
@@ -54,10 +55,10 @@ def read_phrase(tokens: Sequence[Token], at: int, catalogue: Catalogue, context:
     _read_start(tokens, phrase)
     _read_places(tokens, phrase)
     if not _read_noun(tokens, phrase, catalogue, context):
-        return phrase if not indefinite and _read_elliptical(tokens, phrase, catalogue, context) else None
-    started = phrase.determiner or phrase.every or phrase.places or phrase.previous
-    if not started and at and _is_counted(tokens[at - 1]):
-        return None
+        if indefinite or not _read_elliptical(tokens, phrase, catalogue, context):
+            return None
+        _read_tails(tokens, phrase, catalogue)
+        return phrase
     owned = tokens[at - 1].word == "'s" and phrase.places and not phrase.determiner
     if owned and not _read_owner(tokens, at - 2, phrase, catalogue):
         return None
@@ -67,9 +68,13 @@ def read_phrase(tokens: Sequence[Token], at: int, catalogue: Catalogue, context:
     if indefinite and (not phrase.spans or tokens[at - 1].word in {"a", "an"}):
         return None
     if not phrase.spans:
-        while (end := read_tail(tokens, phrase, catalogue)) is not None:
-            phrase.end = end
+        _read_tails(tokens, phrase, catalogue)
     return phrase
+
+
+def _read_tails(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue) -> None:
+    while (end := read_tail(tokens, phrase, catalogue)) is not None:
+        phrase.end = end
 
 
 def _read_owner(tokens: Sequence[Token], at: int, phrase: Phrase, catalogue: Catalogue) -> bool:
@@ -79,10 +84,6 @@ def _read_owner(tokens: Sequence[Token], at: int, phrase: Phrase, catalogue: Cat
         return False
     phrase.traits.append(("by", "user") if owner == "user" else ("tool", owner))
     return True
-
-
-def _is_counted(before: Token) -> bool:
-    return before.is_digits or before.word in NUMBERS
 
 
 def _read_start(tokens: Sequence[Token], phrase: Phrase) -> None:
@@ -180,15 +181,21 @@ def _narrows(word: str, catalogue: Catalogue) -> bool:
 
 
 def _read_elliptical(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue, context: Sequence[Trait]) -> bool:
-    """Read "the second (one)" after a noun of its sentence; without one "the last two", "the first and the last"."""
+    """Read "the second (one)" after a noun of its sentence; without one "the last two", "the first one I sent"."""
     if not phrase.places or phrase.determiner != "the":
         return False
-    if len(phrase.places) == 1 and not phrase.count and (count := read_number(tokens, phrase.end, words=True)):
+    if phrase.count == 1 and tokens[phrase.end - 1].word in ONE:
+        phrase.count, phrase.end = 0, phrase.end - 1
+    elif len(phrase.places) == 1 and not phrase.count and (count := read_number(tokens, phrase.end, words=True)):
         phrase.count, phrase.end = count
     several = phrase.count > 1 or (len(phrase.places) > 1 and -1 in phrase.places)
     if several and len(catalogue.choose(context)) < max(phrase.count, 2):
         context = ()
-    if not context and not several:
+    sent = (
+        tokens[phrase.end].word in ONE
+        and read_clause(tokens, replace(phrase, end=phrase.end + 1, traits=[])) is not None
+    )
+    if not context and not several and not sent:
         return False
     if tokens[phrase.end].word in ONE:
         phrase.plural = tokens[phrase.end].word == "ones"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from showandtell.core.references.catalogue import Catalogue
 from showandtell.core.references.phrase import Phrase
 from showandtell.core.references.tokens import Token
-from showandtell.core.references.vocabulary import FILLERS, FUNCTION_WORDS, MADE, NOUNS, SENT
+from showandtell.core.references.vocabulary import FILLERS, FUNCTION_WORDS, MADE, SENT
 
 #: Maximum number of traits of a phrase.
 MAX_TRAITS = 8
@@ -17,7 +17,7 @@ def read_tail(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue) -> 
     """Read what follows a noun: "from gdrive", "that I uploaded", "above". Returns the index of the next token."""
     readers: tuple[Callable[[], int | None], ...] = (
         lambda: _read_source(tokens, phrase, catalogue),
-        lambda: _read_clause(tokens, phrase),
+        lambda: read_clause(tokens, phrase),
         lambda: _read_nearness(tokens, phrase),
     )
     if len(phrase.traits) > MAX_TRAITS:
@@ -36,7 +36,7 @@ def _read_source(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue) 
     word = tokens[at].word
     if word in {"me", "user", "you"}:
         phrase.traits.append(("by", "others" if word == "you" else "user"))
-    elif _may_be_tool(word) and catalogue.fit(("tool", word)):
+    elif len(word) >= 3 and word not in FUNCTION_WORDS and catalogue.fit(("tool", word)):
         phrase.traits.append(("tool", word))
     else:
         return None
@@ -45,7 +45,7 @@ def _read_source(tokens: Sequence[Token], phrase: Phrase, catalogue: Catalogue) 
     return at + (2 if tokens[at + 1].word in {"tool", "search"} else 1)
 
 
-def _read_clause(tokens: Sequence[Token], phrase: Phrase) -> int | None:
+def read_clause(tokens: Sequence[Token], phrase: Phrase) -> int | None:
     """Read "I uploaded", "that you just made"."""
     at = phrase.end + (1 if tokens[phrase.end].word in {"that", "which"} else 0)
     subject = tokens[at].word
@@ -70,9 +70,3 @@ def _read_nearness(tokens: Sequence[Token], phrase: Phrase) -> int | None:
     if word != "above":
         phrase.traits.append(("by", "user"))
     return phrase.end + 1
-
-
-def _may_be_tool(word: str) -> bool:
-    """Whether this word after "from" may name a tool: "from the chart tool", but not "from image 5"."""
-    trait = NOUNS.get(word, ("called", word))
-    return len(word) >= 3 and word not in FUNCTION_WORDS and trait is not None and trait[0] == "called"

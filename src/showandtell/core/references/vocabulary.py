@@ -220,8 +220,6 @@ UNITS = _set_of(
 )
 #: Nouns that are also verbs: "document 3 bugs", "picture 5 cats".
 VERB_NOUNS = _set_of("document file text film picture sound clip scan plot sketch map")
-#: After "#1" these words make it a rank.
-RANKED = _set_of("best cause choice fan hit in issue most pick place priority problem rated reason rule seller")
 #: Before "#5" or "5 vs 7" these words allow a reference.
 LEADING = _set_of(
     "about and as at between but can compare compared contrast diff does for from how in into is like look make me now "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from showandtell.core.references.catalogue import Catalogue, within
-from showandtell.core.references.numbers import NumberContext, Spans, is_quantity, read_number, read_spans
+from showandtell.core.references.numbers import SIGNS, NumberContext, Spans, is_quantity, read_number, read_spans
 from showandtell.core.references.tokens import BREAK, Token
 from showandtell.core.references.vocabulary import (
     ASKING,
@@ -23,8 +23,8 @@ from showandtell.core.references.vocabulary import (
     LOOKING,
     NO_PLURALS,
     NOUNS,
-    RANKED,
     SEERS,
+    UNITS,
     VALUED,
 )
 
@@ -37,12 +37,12 @@ Match = tuple[int, tuple[int, ...]]
 
 
 def read_without_noun(tokens: Sequence[Token], at: int, catalogue: Catalogue) -> Match | None:
-    """Read a verb of looking with its numbers, a number after #, or two numbers that are compared.
+    """Read a verb of looking with its numbers, a number after # or @, or two numbers that are compared.
 
     Returns the index of the next token and the numbers.
     """
     word = tokens[at].word
-    if word == "#":
+    if word in SIGNS:
         return _read_signed(tokens, at, catalogue)
     if tokens[at].is_digits:
         return _read_versus(tokens, at, catalogue)
@@ -54,9 +54,12 @@ def _read_signed(tokens: Sequence[Token], at: int, catalogue: Catalogue) -> Matc
     if found is None or not tokens[at + 1].is_digits or tokens[at].end != tokens[at + 1].start:
         return None
     number, end = found
-    if number not in catalogue.attachments or tokens[end].word in RANKED or not _may_lead(tokens, at):
+    if number not in catalogue.attachments or not _may_lead(tokens, at):
         return None
     if tokens[at - 1].word == ":" and tokens[at - 2].word in VALUED:
+        return None
+    # "meet me @4" and "@3 pm" are times.
+    if tokens[at].word == "@" and (tokens[end].word in UNITS or tokens[at - 1].word == "me"):
         return None
     starts_line = at == 0 or tokens[at - 1].word == BREAK
     if starts_line and tokens[end].word not in NO_PLURALS and is_quantity(tokens, end, strict=True):
@@ -157,8 +160,9 @@ def _read_words(tokens: Sequence[Token], at: int, catalogue: Catalogue, min_leng
         end = at + length
         if length == 1 and not _stands_alone(tokens, at, min_length):
             return None
-        if words[0] not in FUNCTION_WORDS and (numbers := catalogue.called(tuple(words[:length]))):
-            return end, numbers
+        name = tuple(words[:length])
+        if words[0] not in FUNCTION_WORDS and catalogue.called(name):
+            return end, tuple(sorted({*catalogue.called(name), *catalogue.containing(name)}))
     return None
 
 

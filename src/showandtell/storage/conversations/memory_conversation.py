@@ -8,6 +8,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from msgspec import structs
 
 from showandtell.core.collect.sanitize import clean
+from showandtell.core.display.displayed import Displayed
+from showandtell.core.display.layout import Block
 from showandtell.core.messages.attachments import Attachment, Facts, ProbedFile, find_attachment
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
@@ -21,13 +23,14 @@ from showandtell.errors import BadConversation, BadInput
 from showandtell.storage.blobs.threads import run_in_thread
 from showandtell.storage.conversations.turn_lock import TurnLock
 from showandtell.storage.files.convert import convert_in_turn
+from showandtell.storage.files.display import conversation_blocks
 from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.numbering import AcceptedMessage, Register
 from showandtell.storage.files.proofs import probe_all, probe_now
 from showandtell.storage.files.sources import StoredSource
 
 
-class MemoryConversation:
+class MemoryConversation(Displayed):
     """The loop's `Conversation` without a database. Only one run at a time: a second waits for its `turn`.
 
     A stored conversation overrides `write`, `learn`, `forget`, `start_calls`, `lead`, `update_attachments` and `turn`
@@ -75,6 +78,9 @@ class MemoryConversation:
     def blobs(self) -> Blobs:
         """The blob store to read the files from."""
         return self.file_cache.blobs
+
+    def _blocks(self) -> Iterable[Block]:
+        return conversation_blocks(self.messages, self, self.receipts.values())
 
     def file(self, number: int) -> File:
         """The stored file of a number. Raises `BadInput` if there is none, or if it has no bytes here."""
@@ -172,7 +178,7 @@ class MemoryConversation:
                 self.messages = branch(self._all_messages, None if before is None else ids[before])
             try:
                 proved = [probe_now(self.file_cache, file) for file in draft.claims]
-                accepted = self._register.accept(draft, proved, self.head)
+                accepted = self._register.accept(draft, proved, self.head, refers=starts_turn(draft))
             except BadConversation as error:
                 raise BadConversation(f"messages[{index}]: {error}") from error
             self._all_messages[accepted.message.id] = accepted.message

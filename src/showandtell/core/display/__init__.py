@@ -1,0 +1,1 @@
+"""How files, receipts, runs and conversations show themselves in notebooks and terminals."""
