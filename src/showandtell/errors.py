@@ -11,6 +11,7 @@ ShowAndTellError
 │       ├── QuotaExceeded   the files of a conversation or an owner would exceed their quota
 │       └── DecoderBusy     the decoders are busy, or the user has used them for too long; try again later
 ├── UnsupportedFile         the model can't be shown these files; nothing was sent
+├── NoOutput                a run that isn't complete has no output
 ├── Busy                    another run is active in this conversation
 ├── TooBusy                 the user has too much in progress at once; try again later
 ├── StorageFailed           the database or blob store failed; the operation in progress was not stored
@@ -173,6 +174,20 @@ class UnsupportedFile(ShowAndTellError):
         )
         super().__init__(f"{model} can't be shown {'; '.join(listed)}")
         self.model, self.files = model, tuple(files)
+
+
+class NoOutput(ShowAndTellError):
+    """The run isn't complete, so it has no output. The message says how it ended.
+
+    >>> from showandtell import Agent
+    >>> from showandtell.errors import NoOutput
+    >>> run = Agent("inspector", output_type=int).run_sync('/answer {"value": "many"}')
+    >>> try:
+    ...     run.output
+    ... except NoOutput as error:
+    ...     print(error)
+    no output: the run ended with incomplete (output): value: Input should be a valid integer
+    """
 
 
 class Busy(ShowAndTellError):

@@ -12,6 +12,7 @@ from showandtell.agent.decide import (
     LIMIT,
     UNKNOWN,
     AskModel,
+    CheckAnswer,
     Close,
     Done,
     LoopLimits,
@@ -20,7 +21,7 @@ from showandtell.agent.decide import (
     decide,
 )
 from showandtell.core.messages.message import Message, Stop
-from showandtell.core.messages.parts import Approval, Text, ToolCall
+from showandtell.core.messages.parts import Approval, Correction, Text, ToolCall
 from support.builders import assistant, result, user, view
 from support.scripted import check_pairs
 
@@ -40,7 +41,52 @@ def call(call_id):
     return ToolCall(call_id, "get", "{}")
 
 
+CHECKED = LoopLimits(checks_answer=True)
+BY_TOOL = LoopLimits(checks_answer=True, answer_tool="get", output_retries=1)
+WRONG = Message("w1", "user", (Correction("wrong"),))
+
 NEXT = {
+    "a typed answer is checked": (
+        [user("hi"), model_message(text="{}")],
+        CHECKED,
+        CheckAnswer("{}", may_retry=True),
+    ),
+    "a corrected answer is asked for again": (
+        [user("hi"), model_message(text="{}"), WRONG],
+        CHECKED,
+        AskModel(2, forbid_tools=False),
+    ),
+    "the answer by a tool is checked even in the last step": (
+        [user("hi"), model_message("c1")],
+        replace(BY_TOOL, max_steps=1),
+        RunTools((call("c1"),)),
+    ),
+    "a valid answer by a tool ends the run": (
+        [user("hi"), model_message("c1"), result("c1", "x")],
+        BY_TOOL,
+        CheckAnswer("{}", "c1"),
+    ),
+    "after words only the answer's tool may be called": (
+        [user("hi"), model_message(text="words"), WRONG],
+        BY_TOOL,
+        AskModel(2, forbid_tools=True),
+    ),
+    "answers in words and by the tool count together": (
+        [
+            user("hi"),
+            model_message(text="words"),
+            WRONG,
+            model_message("c1", named="a2"),
+            result("c1", "x", is_error=True),
+        ],
+        BY_TOOL,
+        Done("incomplete", "output"),
+    ),
+    "corrections of an older message don't count": (
+        [user("old", named="u0"), model_message(text="a", named="a0"), WRONG, user("hi"), model_message(text="{}")],
+        replace(CHECKED, output_retries=1),
+        CheckAnswer("{}", may_retry=True),
+    ),
     "a new message asks the model": ([user("hi")], LoopLimits(), AskModel(1, forbid_tools=False)),
     "the only step forbids tools": ([user("hi")], LoopLimits(1), AskModel(1, forbid_tools=True)),
     "an answer ends the run": ([user("hi"), model_message(text="hello")], LoopLimits(), Done("complete")),
@@ -198,3 +244,43 @@ def test_any_run_ends_with_every_call_answered_and_no_more_asks_than_steps(scrip
     messages, asked = play(script, limits, yes)
     assert asked <= max_steps
     check_pairs(messages)
+
+
+def play_checked(script, limits, verdicts):
+    """As `play`, with answers of the tool "get" or in words that are valid as `verdicts` say, by turns."""
+    messages, asked, checks = [user("hi")], 0, 0
+    for _ in range(100):
+        match decide(view(*messages, files=[]), limits):
+            case AskModel():
+                check_pairs(messages)
+                messages.append(speak(asked, script[asked % len(script)]))
+                asked += 1
+            case RunTools(calls):
+                for one in calls:
+                    is_wrong = one.tool == limits.answer_tool and not verdicts[checks % len(verdicts)]
+                    checks += one.tool == limits.answer_tool
+                    messages.append(result(one.call_id, "x", is_error=is_wrong, tool=one.tool))
+            case Close(calls, _):
+                messages += [result(one.call_id, "closed", is_error=True, tool=one.tool) for one in calls]
+            case CheckAnswer(call_id=None, may_retry=True) if not verdicts[checks % len(verdicts)]:
+                checks += 1
+                messages.append(Message(f"w{checks}", "user", (Correction("wrong"),)))
+            case CheckAnswer() | Done():
+                return messages, asked
+    raise AssertionError("the run has no end")
+
+
+@given(
+    st.lists(answers, min_size=1, max_size=6),
+    st.integers(1, 5),
+    st.integers(0, 3),
+    st.lists(st.booleans(), min_size=1, max_size=4),
+    st.sampled_from([None, "get"]),
+)
+def test_any_run_with_checked_answers_ends_with_few_corrections(script, max_steps, retries, verdicts, answer_tool):
+    limits = LoopLimits(max_steps, checks_answer=True, answer_tool=answer_tool, output_retries=retries)
+    messages, asked = play_checked(script, limits, verdicts)
+    check_pairs(messages)
+    assert asked <= max_steps
+    corrections = [message for message in messages if any(isinstance(part, Correction) for part in message.parts)]
+    assert len(corrections) <= retries

@@ -67,11 +67,6 @@ def test_another_word_is_refused_with_those_that_there_are(wrong):
         Agent("inspector", file_policy=FilePolicy(on_unsupported=wrong))
 
 
-def test_what_is_not_built_yet_says_so():
-    with pytest.raises(BadInput, match="types are not supported yet"):
-        Agent("inspector", output_type=int)
-
-
 def test_requests_of_a_fake_connection_go_to_a_function():
     script = Script(say("Hello."), model=CLAUDE)
     run = Agent(CLAUDE, connection=FakeConnection(send=script.exchange.send)).run_sync("hi", files=[picture()])

@@ -18,7 +18,8 @@ from fake_provider.auth import check_key
 from showandtell import File
 from showandtell.agent.decide import LoopLimits
 from showandtell.agent.loader import Sharing
-from showandtell.agent.loop import Loop, Memory
+from showandtell.agent.loop import Loop
+from showandtell.agent.memory import Memory
 from showandtell.agent.provider_uploads import drop_uploads, read_upload_scope
 from showandtell.agent.tools import by_name
 from showandtell.core.capabilities.resolve import families, resolve

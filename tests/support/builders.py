@@ -54,9 +54,9 @@ def assistant(*calls: str, text: str = "", named: str = "a1") -> Message:
     return Message(named, "assistant", (*words, *(ToolCall(call, "get", "{}") for call in calls)))
 
 
-def result(call_id: str, *parts, is_error: bool = False) -> Message:
+def result(call_id: str, *parts, is_error: bool = False, tool: str = "get") -> Message:
     output = tuple(Text(part) if isinstance(part, str) else part for part in parts)
-    return Message(f"t_{call_id}", "tool", output, call_id, "get", is_error)
+    return Message(f"t_{call_id}", "tool", output, call_id, tool, is_error)
 
 
 def shown(number: int) -> Shown:

@@ -7,16 +7,19 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 from weakref import WeakKeyDictionary
 
+from showandtell.agent.answer import Answer
 from showandtell.agent.configure import AgentSettings, sharing_of, with_account
 from showandtell.agent.drafts import new_drafts
 from showandtell.agent.listed_tools import ListedTools
-from showandtell.agent.loop import Loop, Memory
+from showandtell.agent.loop import Loop
+from showandtell.agent.memory import Memory
+from showandtell.agent.output import read_output_type
 from showandtell.agent.provider_uploads import drop_uploads
-from showandtell.agent.run_result import RunResult
-from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Overrides, RunLimits
+from showandtell.agent.run_result import OutputT, RunResult
+from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Overrides, RunArguments, RunLimits
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import OpenToolsets, Toolset, split_tools
 from showandtell.config.user_settings import find_target
@@ -32,11 +35,18 @@ from showandtell.storage.conversations.memory_conversation import MemoryConversa
 from showandtell.storage.files.display import answer_blocks
 from showandtell.storage.files.file_cache import FileCache
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
+#: None, without a type: a type checker would take None as the output type of an agent without one.
+ANY_OUTPUT: Any = None
+#: The output type of one run that has its own.
+T = TypeVar("T")
 #: Number of unread events at which the run stops reading from the network. One read yields a few hundred at most.
 MAX_QUEUED_EVENTS = 1000
 
 
-class Agent:
+class Agent(Generic[OutputT]):
     """A model with tools. Every file that a tool returns is shown to the model.
 
     `async with agent:` keeps connections and toolsets open between runs. Otherwise each run opens its own.
@@ -59,14 +69,15 @@ class Agent:
         retry (RetryPolicy | None): retries while the provider is busy. Default: 4 within 120 seconds.
         file_policy (FilePolicy | None): how files reach the model. Default: converted if necessary, sent as bytes,
             nothing fetched.
-        output_type (Mapping | None): a JSON schema that the answer has to follow. Default: free text.
-            A type is not supported yet.
+        output_type (type | Mapping | None): what `run.output` is: a pydantic model, dataclass, TypedDict, a union,
+            `list[...]` or any other type that pydantic can read from JSON, or a JSON schema. Default: the text.
         deps (object): the program's value for tools and the providers of their dependencies: `context.deps`.
         connection (Connection | None): how to reach the provider. Default: by environment variables.
 
     Raises:
         UnknownModel: no such provider or model.
-        BadInput: settings that the model's API doesn't support, or two tools with one name.
+        BadInput: settings that the model's API doesn't support, two tools with one name, or an `output_type` without
+            a JSON schema.
     """
 
     def __init__(
@@ -79,7 +90,7 @@ class Agent:
         limits: RunLimits | None = None,
         retry: RetryPolicy | None = None,
         file_policy: FilePolicy | None = None,
-        output_type: type | Mapping[str, Any] | None = None,
+        output_type: TypeForm[OutputT] | Mapping[str, Any] | None = ANY_OUTPUT,
         deps: object = None,
         connection: Connection | None = None,
     ) -> None:
@@ -90,7 +101,9 @@ class Agent:
         self.tools, self.toolsets = split_tools(tools)
         self.deps, self.retry, self._uses = deps, retry or RetryPolicy(), list[OpenToolsets]()
         self.max_file_bytes, self.sharing = files.max_file_bytes, sharing_of(files)
-        self.configured = AgentSettings(settings, instructions, output_type, limits or RunLimits(), files, self.target)
+        self.configured = AgentSettings(
+            settings, instructions, read_output_type(output_type), limits or RunLimits(), files, self.target
+        )
         self.settings = self.configured.with_tools(self.tools, has_all=not self.toolsets)
         self._exchange: Exchange | None = None
         # Closures and partials, so that no field of the agent holds a key.
@@ -140,6 +153,14 @@ class Agent:
         async with self.transport:
             return await drop_uploads(conversation, self.target, lambda: self.exchange, self.retry, numbers=numbers)
 
+    @overload
+    def run(
+        self, text: object = None, *, output_type: TypeForm[T] | Mapping[str, Any], **more: Unpack[RunArguments]
+    ) -> Run[T]: ...
+
+    @overload
+    def run(self, text: object = None, **more: Unpack[RunArguments]) -> Run[OutputT]: ...
+
     def run(
         self,
         text: object = None,
@@ -149,7 +170,7 @@ class Agent:
         approvals: Mapping[str, bool] | None = None,
         deps: object = None,
         **overrides: Unpack[Overrides],
-    ) -> Run:
+    ) -> Run[Any]:
         """Create a run: `await` it for its result, or iterate over it for its events.
 
         Args:
@@ -159,8 +180,8 @@ class Agent:
             conversation (MemoryConversation | None): the conversation to continue. Default: a new one.
             approvals (Mapping[str, bool] | None): answers to waiting calls, by call id. True runs the call.
             deps (object): the `context.deps` of this run. Default: those of the agent.
-            overrides (Overrides): `model`, `tools`, `instructions`, `model_settings` or `limits` of this run, in place
-                of the agent's.
+            overrides (Overrides): `model`, `tools`, `instructions`, `model_settings`, `limits` or `output_type` of this
+                run, in place of the agent's.
 
         Raises:
             UnknownModel: no such provider or model.
@@ -174,6 +195,14 @@ class Agent:
         agent = self._change(**overrides) if overrides else self
         return Run(agent, drafts, conversation or self.conversation(), deps=self.deps if deps is None else deps)
 
+    @overload
+    def run_sync(
+        self, text: object = None, *, output_type: TypeForm[T] | Mapping[str, Any], **more: Unpack[RunArguments]
+    ) -> Run[T]: ...
+
+    @overload
+    def run_sync(self, text: object = None, **more: Unpack[RunArguments]) -> Run[OutputT]: ...
+
     def run_sync(
         self,
         text: object = None,
@@ -183,13 +212,13 @@ class Agent:
         approvals: Mapping[str, bool] | None = None,
         deps: object = None,
         **overrides: Unpack[Overrides],
-    ) -> Run:
+    ) -> Run[Any]:
         """Run to the end, for programs without an event loop. Raises `BadInput` if one is running."""
         with contextlib.suppress(RuntimeError):
             asyncio.get_running_loop()
             raise BadInput("an event loop is running here, as in a notebook: write `await agent.run(...)`")
 
-        async def finish() -> Run:
+        async def finish() -> Run[Any]:
             return await self.run(
                 text, files=files, conversation=conversation, approvals=approvals, deps=deps, **overrides
             )
@@ -197,7 +226,7 @@ class Agent:
         return asyncio.run(finish())
 
 
-class Run(RunResult):
+class Run(RunResult[OutputT]):
     """One run of an agent. Await it, or iterate over its events, once. Then its properties are final.
 
     >>> from showandtell import Agent
@@ -240,14 +269,14 @@ class Run(RunResult):
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._space = asyncio.Event()
 
-    def __await__(self) -> Generator[Any, None, Run]:
+    def __await__(self) -> Generator[Any, None, Self]:
         """Wait for the end of the run.
 
         Raises `UnsupportedFile` or `BadInput`, which the caller can fix. A provider's error is in `error`.
         """
         return self._finish().__await__()
 
-    async def _finish(self) -> Run:
+    async def _finish(self) -> Self:
         async for _ in self:
             pass
         if isinstance(self.error, UnsupportedFile | BadInput):
@@ -353,6 +382,7 @@ class Run(RunResult):
             retry=agent.retry,
             sharing=agent.sharing,
             deps=self.deps,
+            answer=Answer(form, self.file) if (form := agent.settings.form) else None,
         )
 
     def _blocks(self) -> Iterable[Block]:

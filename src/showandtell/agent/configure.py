@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from msgspec import structs
 
 from showandtell.agent.accept_results import check_max_tool_text
 from showandtell.agent.decide import LoopLimits, OnFull
 from showandtell.agent.loader import Fetch, Sharing
+from showandtell.agent.output import AnswerForm, OutputType, choose_form
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool
 from showandtell.core.capabilities.cells import Target
@@ -39,6 +40,7 @@ class RunSettings:
     options: Options
     limits: LoopLimits
     policy: Policy
+    form: AnswerForm | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class AgentSettings:
 
     model: ModelSettings
     instructions: str
-    output_type: object
+    output: OutputType | None
     limits: RunLimits
     files: FilePolicy
     target: Target
@@ -58,13 +60,18 @@ class AgentSettings:
         `has_all` is False while toolsets are not listed yet: one of them may have the tool that the model must call.
         """
         model = self.model if has_all else replace(self.model, tool_choice="auto")
-        options = request_options(model, tools, self.instructions, self.output_type)
+        options, form = choose_form(request_options(model, tools, self.instructions), self.output, self.target)
         policy = plan_policy(tools, sharing_of(self.files), self.files, self.target, options)
-        return RunSettings(tools, options, loop_limits(tools, self.limits, self.files.max_tool_text), policy)
+        limits = loop_limits(tools, self.limits, self.files.max_tool_text, form)
+        return RunSettings(tools, options, limits, policy, form)
 
 
-def loop_limits(tools: Mapping[str, Tool], limits: RunLimits, max_tool_text: int | None) -> LoopLimits:
+def loop_limits(
+    tools: Mapping[str, Tool], limits: RunLimits, max_tool_text: int | None, form: AnswerForm | None = None
+) -> LoopLimits:
     """The limits of the loop. Raises `BadInput` for limits that allow no step, or hardly any text."""
+    if limits.output_retries < 0:
+        raise BadInput("RunLimits.output_retries must be at least 0: it counts the answers that are asked for again")
     if limits.steps < 1:
         raise BadInput("RunLimits.steps must be at least 1: it counts model calls")
     if (limits.tokens is not None and limits.tokens < 1) or (limits.seconds is not None and not limits.seconds > 0):
@@ -73,7 +80,7 @@ def loop_limits(tools: Mapping[str, Tool], limits: RunLimits, max_tool_text: int
         raise BadInput(f"RunLimits.on_full is {limits.on_full!r}: use one of {', '.join(get_args(OnFull))}")
     approval = frozenset(tool.name for tool in tools.values() if tool.approval)
     idempotent = frozenset(tool.name for tool in tools.values() if tool.idempotent)
-    return LoopLimits(
+    checks = LoopLimits(
         limits.steps,
         approval,
         limits.tokens,
@@ -82,11 +89,12 @@ def loop_limits(tools: Mapping[str, Tool], limits: RunLimits, max_tool_text: int
         on_full=limits.on_full,
         tool_text=check_max_tool_text(max_tool_text),
     )
+    if form is None:
+        return checks
+    return structs.replace(checks, checks_answer=True, answer_tool=form.tool, output_retries=limits.output_retries)
 
 
-def request_options(
-    settings: ModelSettings, tools: Mapping[str, Tool], instructions: str, output_type: object
-) -> Options:
+def request_options(settings: ModelSettings, tools: Mapping[str, Tool], instructions: str) -> Options:
     """The options of each request. Raises `BadInput` for values that no API accepts."""
     return build_options(
         instructions=instructions,
@@ -95,7 +103,6 @@ def request_options(
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
         reasoning_effort=settings.reasoning_effort,
-        schema=read_output_type(output_type),
         extra_body=settings.extra_body,
         stream=settings.stream,
     )
@@ -128,13 +135,6 @@ def read_share(share: float | None) -> float | None:
     if share is not None and not 0 < share <= 1:
         raise BadInput(f"FilePolicy.context_share is {share:g}: give a part of the window, such as 0.5, or None")
     return share
-
-
-def read_output_type(output_type: object) -> Mapping[str, Any] | None:
-    """The JSON schema of an answer. Raises `BadInput` for a type, which isn't supported yet."""
-    if output_type is None or isinstance(output_type, Mapping):
-        return cast("Mapping[str, Any] | None", output_type)
-    raise BadInput("output_type takes a JSON schema as a mapping; types are not supported yet")
 
 
 def sharing_of(files: FilePolicy) -> Sharing:

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from showandtell.core.events.types import Status
-from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Approval, Opaque, ToolCall
+from showandtell.core.messages.message import Message, last_text
+from showandtell.core.messages.parts import Approval, Correction, Opaque, ToolCall
 from showandtell.core.planning.values import View
 
 #: What happens to a conversation that is longer than the model's context window.
@@ -22,6 +22,8 @@ class LoopLimits(Struct, frozen=True):
     `approval` names the tools that need a person's approval, `idempotent` those that may run twice. `on_full` is what
     happens to a conversation that is longer than the model's context window. `tool_text` is the maximum number of
     characters of one result.
+    `checks_answer`: the answer has an output type, `answer_tool` is the tool that gives it, if one does, and
+    `output_retries` the maximum number of times that an invalid answer is asked for again.
     """
 
     max_steps: int = 20
@@ -31,10 +33,13 @@ class LoopLimits(Struct, frozen=True):
     idempotent: frozenset[str] = frozenset()
     on_full: OnFull = "error"
     tool_text: int | None = None
+    checks_answer: bool = False
+    answer_tool: str | None = None
+    output_retries: int = 2
 
 
 class AskModel(Struct, frozen=True):
-    """Call the model. `forbid_tools` is set on the last allowed step."""
+    """Call the model. `forbid_tools` is set on the last allowed step, and if only the answer's tool is missing."""
 
     step: int
     forbid_tools: bool
@@ -72,7 +77,15 @@ class Done(Struct, frozen=True):
         return Done(self.status, name) if self.reason == "cut" and name else self
 
 
-Next: TypeAlias = AskModel | RunTools | Close | Wait | Done
+class CheckAnswer(Struct, frozen=True):
+    """Check the answer: a text, or the arguments of a call that was found valid. `may_retry`: it may be corrected."""
+
+    text: str
+    call_id: str | None = None
+    may_retry: bool = False
+
+
+Next: TypeAlias = AskModel | RunTools | Close | Wait | CheckAnswer | Done
 
 LIMIT = "limit reached: the run may make no further step, so this call was not run"
 BUDGET = "limit reached: the run has used up its tokens, so this call was not run"
@@ -97,17 +110,23 @@ EARLY_STOPS: dict[str, tuple[Status, str]] = {
 
 @dataclass(slots=True)
 class _Since:
-    """What was stored since the message to answer: assistant steps, the newest one, results and approvals."""
+    """What was stored since the message to answer: assistant steps, the newest one, results, approvals, corrections.
+
+    `failed` are the calls whose result is an error, `is_corrected` whether the newest step's answer was invalid.
+    """
 
     steps: int = 0
     last: Message | None = None
     answered: set[str | None] = field(default_factory=set[str | None])
     answers: dict[str, Approval] = field(default_factory=dict[str, Approval])
+    failed: set[str | None] = field(default_factory=set[str | None])
+    corrections: int = 0
+    is_corrected: bool = False
 
 
 def decide(view: View, limits: LoopLimits, tokens: int = 0) -> Next:
     """The next action to answer the newest user message. `tokens` is the number used so far in this run."""
-    since = _since(view)
+    since = _since(view, limits.answer_tool)
     last, steps = since.last, since.steps
     if last is None:
         return AskModel(1, forbid_tools=limits.max_steps <= 1)
@@ -116,6 +135,9 @@ def decide(view: View, limits: LoopLimits, tokens: int = 0) -> Next:
     if last.stop in EARLY_STOPS:
         status, why = EARLY_STOPS[last.stop]
         return Close(unanswered, why) if unanswered else Done(status, last.stop)
+    given = tuple(call for call in calls if call.tool == limits.answer_tool)
+    if due := tuple(call for call in unanswered if call in given):
+        return RunTools(due)  # also beyond a limit: checking an answer is no step
     if beyond := tuple(call for call in calls[MAX_CALLS:] if call.call_id not in since.answered):
         return Close(beyond, TOO_MANY)
     is_spent = limits.tokens is not None and tokens >= limits.tokens
@@ -123,14 +145,25 @@ def decide(view: View, limits: LoopLimits, tokens: int = 0) -> Next:
         if interrupted := find_interrupted(unanswered, view, limits):
             return Close(interrupted, UNKNOWN)
         return Close(unanswered, BUDGET) if is_spent else _open(unanswered, steps, limits, since.answers)
+    if valid := next((call for call in given if call.call_id not in since.failed), None):
+        return CheckAnswer(valid.arguments, valid.call_id)
+    is_last = is_spent or steps >= limits.max_steps
     is_paused = last.stop == "pause" and bool(last.parts)
-    if not calls and not is_paused:
-        return Done("complete") if has_content(last) and last.stop != "pause" else Done("incomplete", "empty")
+    if not calls and not is_paused and not since.is_corrected:
+        if last.stop == "pause" or not has_content(last):
+            return Done("incomplete", "empty")
+        if not limits.checks_answer:
+            return Done("complete")
+        may_retry = since.corrections < limits.output_retries and not is_last
+        return CheckAnswer(last_text(view.messages), may_retry=may_retry)
+    if given and (is_last or since.corrections > limits.output_retries):
+        return Done("incomplete", "output")
     if is_spent:
         return Done("incomplete", "budget")
     if steps >= limits.max_steps:
         return Done("incomplete", "steps")
-    return AskModel(steps + 1, forbid_tools=steps + 1 >= limits.max_steps)
+    lacks_call = since.is_corrected and limits.answer_tool is not None
+    return AskModel(steps + 1, forbid_tools=lacks_call or steps + 1 >= limits.max_steps)
 
 
 def find_interrupted(calls: tuple[ToolCall, ...], view: View, limits: LoopLimits) -> tuple[ToolCall, ...]:
@@ -157,7 +190,7 @@ def _open(calls: tuple[ToolCall, ...], steps: int, limits: LoopLimits, answers: 
     )
 
 
-def _since(view: View) -> _Since:
+def _since(view: View, answer_tool: str | None) -> _Since:
     """Walk back to the message to answer. Of two approvals of one call the newer one counts."""
     since = _Since()
     for message in reversed(view.messages):
@@ -169,10 +202,16 @@ def _since(view: View) -> _Since:
                 since.last = since.last or message
             case "tool":
                 since.answered.add(message.call_id)
+                if message.is_error:
+                    since.failed.add(message.call_id)
+                    since.corrections += message.tool == answer_tool
             case "user":
                 for part in message.parts:
                     if isinstance(part, Approval):
                         since.answers.setdefault(part.call_id, part)
+                    elif isinstance(part, Correction):
+                        since.corrections += 1
+                        since.is_corrected = since.is_corrected or since.last is None
     return since
 
 

@@ -126,9 +126,9 @@ def prepare(call: ToolCall, tools: Mapping[str, Tool], context: RunContext) -> t
     return tool, bound
 
 
-def format_errors(error: ValidationError) -> str:
-    """Up to 8 wrong arguments, by name, with the reason."""
-    wrong = [f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}" for item in error.errors()]
+def format_errors(error: ValidationError, name: str = "arguments") -> str:
+    """Up to 8 wrong values, by name, with the reason. `name` is that of the value as a whole."""
+    wrong = [f"{'.'.join(map(str, item['loc'])) or name}: {item['msg']}" for item in error.errors()]
     return "; ".join([*wrong[:MAX_ERRORS], *([f"and {len(wrong) - MAX_ERRORS} more"] if wrong[MAX_ERRORS:] else [])])
 
 

@@ -8,17 +8,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
-
-import msgspec
+from typing import TypeAlias
 
 from showandtell.agent.accept_results import NOT_STORED, Ready, accept_result
+from showandtell.agent.answer import Answer, check_answer, with_tool_choice
 from showandtell.agent.context import Files, RunContext
-from showandtell.agent.decide import UNKNOWN, AskModel, Close, Done, LoopLimits, RunTools, Wait, decide, tool_choice_of
+from showandtell.agent.decide import UNKNOWN, AskModel, CheckAnswer, Close, Done, LoopLimits, RunTools, Wait, decide
 from showandtell.agent.execute import error_result, execute
-from showandtell.agent.fit_context import ContextFit
 from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loader import Loader, Sharing
+from showandtell.agent.memory import Memory
 from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.agent.progress import ProgressReports
 from showandtell.agent.protocols import Conversation
@@ -47,12 +46,11 @@ from showandtell.core.messages.attachments import Attachment, ProbedFile
 from showandtell.core.messages.derivations import Derivations
 from showandtell.core.messages.message import Draft, Message, Stop
 from showandtell.core.messages.parts import ToolCall, is_approval
-from showandtell.core.planning.incremental import PlanCache
 from showandtell.core.planning.plan import inline_files, prepare, raise_refused
 from showandtell.core.planning.step_record import Step
 from showandtell.core.planning.values import Plan, Policy, Receipt
 from showandtell.core.wire.options import Options
-from showandtell.core.wire.request import Fragments, Request, compose
+from showandtell.core.wire.request import Request, compose
 from showandtell.errors import ProviderError, ShowAndTellError, StorageFailed, UnsupportedFile
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy, ask_with_retries
@@ -67,15 +65,6 @@ WENT_ON = "the user went on before this call was run"
 MAX_FILE_RETRIES = 8
 #: Maximum number of tools that run at a time.
 MAX_CONCURRENT_TOOLS = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Caches that steps of a conversation share, so that each one plans and encodes only what is new."""
-
-    fragments: Fragments = field(default_factory=dict[Any, Any])
-    plan_cache: PlanCache = field(default_factory=PlanCache)
-    fit: ContextFit = field(default_factory=ContextFit)
 
 
 async def no_wait() -> None:
@@ -105,6 +94,7 @@ class Loop:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     sharing: Sharing = field(default_factory=Sharing)
     deps: object = None
+    answer: Answer | None = None
     toolsets: ListedTools | None = None
     usage: Usage = field(default_factory=Usage)
     messages: list[Message] = field(default_factory=list[Message])
@@ -151,6 +141,7 @@ class Loop:
         """Use the tools that toolsets have now."""
         if self.toolsets is not None and (now := await self.toolsets.changed_settings()) is not None:
             self.tools, self.options, self.limits, self.policy = now.tools, now.options, now.limits, now.policy
+            self.answer = self.answer and now.form and replace(self.answer, form=now.form)
 
     async def load_state(self) -> None:
         """Read the conversation's state once; the run keeps it up to date from then on."""
@@ -204,6 +195,10 @@ class Loop:
                     await self.run_tools(calls, dict(denied))
                 case Close(calls, why):
                     await self.close(why, calls)
+                case CheckAnswer() as check:
+                    if isinstance(checked := check_answer(check, self.answer), Done):
+                        return checked
+                    await self.store(checked, ())
                 case Wait(calls):
                     for call in calls:
                         self.emit(ApprovalNeeded(call.call_id, call.tool, call.arguments))
@@ -249,13 +244,14 @@ class Loop:
 
     def compose(self, plan: Plan, ask: AskModel) -> Request:
         """Compose the request of a step."""
-        options = msgspec.structs.replace(self.options, tool_choice=tool_choice_of(self.options.tool_choice, ask))
+        options = with_tool_choice(self.options, ask, self.answer)
         return compose(plan, self.target, options, self.memory.fragments, self.conversation.blobs)
 
     async def receive(self, step: int, request: Request) -> None:
         """Send the request and store the answer. Raises `ProviderError` after it has stored a partial answer."""
         ids, accumulator = CallIds(self.call_ids), Accumulator(self.target.signer)
         early: Stop | None = "error"
+        stream = self.answer.stream() if self.answer else None
         try:
             responses = ask_with_retries(with_file_headers(self.connect(), request), request, self.retry, self.emit)
             async with aclosing(responses) as batches:
@@ -265,6 +261,8 @@ class Loop:
                     for event in events:
                         if not isinstance(event, FileMade):
                             self.emit(event)
+                        if stream and (delta := stream.follow(event)):
+                            self.emit(delta)
                     await self.drain()
             early = None
         except asyncio.CancelledError:
@@ -340,7 +338,9 @@ class Loop:
         """Run one call and probe the files of its result."""
         async with semaphore:
             self.emit(ToolStart(call.call_id, call.tool, call.arguments))
-            if denial is None:
+            if self.answer and call.tool == self.limits.answer_tool:
+                result = self.answer.check_call(call)
+            elif denial is None:
                 with closing(ProgressReports(self.emit)) as reports:
                     context = self.context(call, reports)
                     result = await execute(call, self.tools, context, self.sharing.fetch_linked)

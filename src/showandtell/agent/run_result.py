@@ -1,9 +1,10 @@
-"""What a run has given so far: messages, files, receipts."""
+"""What a run has given so far: messages, files, receipts, the output."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from showandtell.agent.loop import Loop
 from showandtell.core.display.displayed import Displayed
@@ -11,10 +12,20 @@ from showandtell.core.events.types import Status, Usage
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.message import Message, last_text
 from showandtell.core.planning.values import Receipt
+from showandtell.errors import NoOutput
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
 
-class RunResult(Displayed):
+    OutputT = TypeVar("OutputT", default=Any)
+else:
+    from typing import TypeVar
+
+    OutputT = TypeVar("OutputT")
+
+
+class RunResult(Displayed, Generic[OutputT]):
     """The results of a run over a conversation. They are final when the run has ended."""
 
     def __init__(self, conversation: MemoryConversation) -> None:
@@ -23,6 +34,19 @@ class RunResult(Displayed):
         self.reason: str | None = None
         self.usage = Usage()
         self._loop: Loop | None = None
+
+    @property
+    def output(self) -> OutputT:
+        """The validated answer: a value of the output type, the decoded JSON of a JSON schema, or else the text.
+
+        Raises `NoOutput`, which says how the run ended, if it isn't complete.
+        """
+        answer = self._loop.answer if self._loop else None
+        if self.status != "complete":
+            end = f"{self.status} ({self.reason})" if self.reason else self.status
+            problem = f": {answer.problem}" if answer and self.reason == "output" else ""
+            raise NoOutput(f"no output: the run ended with {end}{problem}")
+        return cast("OutputT", answer.value if answer else self.text)
 
     @property
     def error(self) -> Exception | None:
@@ -53,12 +77,16 @@ class RunResult(Displayed):
     def files(self) -> list[File]:
         """The numbered files that tools and the model added in this run."""
         return [
-            self._with_conversation(self.conversation.file(attachment.number), attachment.facts.size)
+            self.file(attachment.number)
             for attachment in (self._loop.files if self._loop else ())
             if attachment.facts is not None and attachment.origin.by != "user"
         ]
 
-    def _with_conversation(self, file: File, size: int) -> File:
-        """A copy of the file that references its conversation, so that its bytes live as long as the copy."""
-        conversation, number = self.conversation, file.number or 0
+    def file(self, number: int) -> File:
+        """The file of the conversation with a number. It references its conversation, so that its bytes live as long.
+
+        Raises `BadInput` if there is none, or if it has no bytes here.
+        """
+        conversation, file = self.conversation, self.conversation.file(number)
+        size = file.source.size if isinstance(file.source, Reader) else 0
         return replace(file, source=Reader(lambda: conversation.file(number).open(), size))

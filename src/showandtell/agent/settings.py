@@ -13,6 +13,7 @@ from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.media_types.kinds import Kind
+from showandtell.core.messages.file import File
 from showandtell.core.planning.values import OnUnsupported
 from showandtell.core.wire.options import Effort
 from showandtell.errors import BadInput
@@ -21,6 +22,7 @@ from showandtell.network.transport import Transport
 from showandtell.providers.client import connect_client
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.rows import connect
+from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 
 
@@ -71,6 +73,8 @@ class RunLimits:
         on_full (str): what happens if the conversation is longer than the model's context window. "error" (default)
             ends the run with `ContextFull`. "drop_oldest" leaves the oldest turns out of its requests; they stay
             stored.
+        output_retries (int): how often the model is asked again if its answer is not a valid `output_type`.
+            Default: 2.
 
     Raises:
         BadInput: when an `Agent` is created, for limits that allow nothing.
@@ -80,11 +84,27 @@ class RunLimits:
     tokens: int | None = None
     seconds: float | None = None
     on_full: OnFull = "error"
+    output_retries: int = 2
 
 
 class Overrides(TypedDict, total=False):
     """What one run may have in place of its agent's."""
 
+    model: str
+    tools: Iterable[Callable[..., Any] | Tool | Toolset]
+    instructions: str
+    model_settings: ModelSettings
+    limits: RunLimits
+    output_type: Any
+
+
+class RunArguments(TypedDict, total=False):
+    """The arguments of a run besides its text and its output type."""
+
+    files: Iterable[File]
+    conversation: MemoryConversation | None
+    approvals: Mapping[str, bool] | None
+    deps: object
     model: str
     tools: Iterable[Callable[..., Any] | Tool | Toolset]
     instructions: str

@@ -73,6 +73,7 @@ class ModelRequest(Struct, frozen=True):
 
     tool_choice: "auto", "none", "required", or a tool's name. parallel: whether one step may hold several calls.
     stream_usage: whether a stream reports tokens. array: chunks in one JSON array instead of a stream.
+    answer_schema: the JSON schema that the answer has to match, if any.
     """
 
     model: str
@@ -85,6 +86,7 @@ class ModelRequest(Struct, frozen=True):
     stream_usage: bool = False
     array: bool = False
     max_tokens: int | None = None
+    answer_schema: dict[str, Any] | None = None
 
 
 class Reply(Struct, frozen=True):

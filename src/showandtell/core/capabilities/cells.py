@@ -162,6 +162,24 @@ class Dialect(Struct, frozen=True):
     takes_reasoning: bool = True
 
 
+class AnswerFormat(Struct, frozen=True):
+    """How a model can be held to a JSON schema. `evidence` and `date` are the source.
+
+    native: when the API's own field for a schema works: "always", "without_tools" (the request must not declare any),
+        or "never", so that the model answers by calling a tool.
+    recursion: whether the native form takes schemas that refer to themselves.
+    max_unions: maximum number of fields with `anyOf` in the native form. None: no limit is known.
+    forces_tools: whether `tool_choice` can name the tool to call. Models that ignore it don't count.
+    """
+
+    native: Literal["always", "without_tools", "never"] = "never"
+    recursion: bool = False
+    max_unions: int | None = None
+    forces_tools: bool = False
+    evidence: str = "default for unknown models"
+    date: str = ""
+
+
 class Target(Struct, frozen=True, cache_hash=True):
     """A provider, its API and a model, with everything that the planner and the renderers need to know about them.
 
@@ -180,6 +198,7 @@ class Target(Struct, frozen=True, cache_hash=True):
     learned: tuple[tuple[Kind, str], ...] = ()
     window: Window | None = None
     costs: TokenCosts = TokenCosts()
+    answer_format: AnswerFormat = AnswerFormat()
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
+from showandtell.core.capabilities.answer_formats import find_answer_format
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.table import FAMILIES, PROVIDERS
@@ -57,6 +58,7 @@ def _resolve_row(name: str) -> Target:
         family.dialect,
         window=window_of(provider, model),
         costs=costs_of(model),
+        answer_format=find_answer_format(provider, model),
     )
 
 

@@ -5,7 +5,7 @@ A batch holds the events of one network read. Every event has its `type` in JSON
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -123,6 +123,21 @@ class FileMade(Struct, frozen=True, tag="file-made"):
     data: bytes
     name: str | None = None
     problem: str | None = None
+
+
+class OutputDelta(Struct, frozen=True, tag="output-delta", dict=True):
+    """More of an answer with an output type, as JSON text. `value` is the answer so far."""
+
+    text: str
+
+    @property
+    def value(self) -> Any:
+        """The value so far, parsed on demand and not validated: objects lack the fields that are still to come.
+
+        None before the first value, and for an event that was read from JSON.
+        """
+        so_far = self.__dict__.get("so_far")
+        return None if so_far is None else so_far()
 
 
 class StepEnd(Struct, frozen=True, tag="step-end"):
@@ -259,6 +274,7 @@ Event: TypeAlias = (
     | FileEvent
     | ReceiptEvent
     | ApprovalNeeded
+    | OutputDelta
     | Retry
     | ErrorEvent
     | Finish

@@ -20,6 +20,7 @@ from showandtell.core.messages.file import Audience, File, Reader
 from showandtell.core.messages.message import Draft, History, Message, Role, Stop
 from showandtell.core.messages.parts import (
     Approval,
+    Correction,
     DraftPart,
     Json,
     Opaque,
@@ -87,7 +88,7 @@ class CallRecord(msgspec.Struct, tag="tool_call", forbid_unknown_fields=True, om
     opaque: Opaque | None = None
 
 
-PartRecord = TextRecord | FileRecord | JsonRecord | CallRecord | Opaque | Approval | Summary
+PartRecord = TextRecord | FileRecord | JsonRecord | CallRecord | Opaque | Approval | Correction | Summary
 
 
 class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -164,7 +165,7 @@ def _part(record: PartRecord, folder: Path) -> DraftPart:
             return _json(record, folder)
         case CallRecord():
             return ToolCall(record.call_id, record.tool, _arguments(record.arguments), record.opaque)
-        case Opaque() | Approval() | Summary():
+        case Opaque() | Approval() | Correction() | Summary():
             return record
 
 
@@ -320,7 +321,7 @@ class _Writer:
                 return self._record(part)
             case ToolCall():
                 return CallRecord(part.call_id, part.tool, _raw_arguments(part.arguments), part.opaque)
-            case Opaque() | Approval() | Summary():
+            case Opaque() | Approval() | Correction() | Summary():
                 return part
 
     def _record(self, shown: Shown) -> FileRecord:

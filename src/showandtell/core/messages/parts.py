@@ -117,8 +117,14 @@ class Summary(Struct, frozen=True, tag="summary", forbid_unknown_fields=True):
     replaces: tuple[str, ...]
 
 
+class Correction(Struct, frozen=True, tag="correction", forbid_unknown_fields=True):
+    """Why the model's last answer was not accepted: the program's text, for the model."""
+
+    text: str
+
+
 #: The parts of a stored message.
-Part: TypeAlias = Text | Json[Shown] | Shown | ToolCall | Opaque | Approval | Summary
+Part: TypeAlias = Text | Json[Shown] | Shown | ToolCall | Opaque | Approval | Correction | Summary
 #: The parts of a draft: its files may be claims.
 DraftPart: TypeAlias = Part | Json | File
 
@@ -126,3 +132,8 @@ DraftPart: TypeAlias = Part | Json | File
 def is_approval(parts: Sequence[DraftPart]) -> bool:
     """Whether a message with these parts only decides about pending calls, so that it doesn't start a turn."""
     return bool(parts) and all(isinstance(part, Approval) for part in parts)
+
+
+def is_correction(parts: Sequence[DraftPart]) -> bool:
+    """Whether a message with these parts only corrects the model's last answer, so that it doesn't start a turn."""
+    return bool(parts) and all(isinstance(part, Correction) for part in parts)

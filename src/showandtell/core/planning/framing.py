@@ -12,7 +12,7 @@ import msgspec
 
 from showandtell.core.capabilities.cells import Order, Target
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Json, Opaque, Shown, Summary, Text, ToolCall, is_approval
+from showandtell.core.messages.parts import Correction, Json, Opaque, Shown, Summary, Text, ToolCall, is_approval
 from showandtell.core.planning import labels
 from showandtell.core.planning.call_ids import fit_call_id, fit_tool_name
 from showandtell.core.planning.placement import OUT_OF_VIEW, Placement
@@ -191,6 +191,8 @@ def _pieces(part: object, remaining: Iterator[Placement], target: Target, turns:
             return _file(next(remaining), target, turns)
         case Summary():
             return [*labels.left_out(part)]
+        case Correction():
+            return [labels.not_accepted(part.text)]
         case _:
             return []
 

@@ -42,6 +42,11 @@ def failed() -> Text:
     return bracket("this call failed")
 
 
+def not_accepted(problem: str) -> Text:
+    """The label that asks for another answer, with what is wrong with the last one."""
+    return bracket(f"this answer was not accepted: {escape_line(problem)}. Answer again")
+
+
 def escape(text: str) -> str:
     """Replace our brackets with similar ones."""
     if text.isascii() or (OPEN not in text and CLOSE not in text):

@@ -12,7 +12,7 @@ import msgspec
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address, Attachment
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Json, Opaque, Part, Shown, Summary, Text, ToolCall
+from showandtell.core.messages.parts import Correction, Json, Opaque, Part, Shown, Summary, Text, ToolCall
 from showandtell.core.planning import labels
 from showandtell.core.planning.conversions import base64_length
 from showandtell.core.planning.framing import escape_json, fit_call, unescape_json
@@ -76,6 +76,8 @@ def part_size(part: Part, attachments: Mapping[int, Attachment], target: Target,
             return opaque_size(part) if provider == target.signer else 0
         case Summary():
             return sum(text_size(label.text) for label in labels.left_out(part))
+        case Correction(text=text):
+            return text_size(labels.not_accepted(text).text)
         case _:
             return 0
 

@@ -82,16 +82,17 @@ def build_options(
         temperature=temperature,
         max_tokens=max_tokens,
         effort=reasoning_effort,
-        schema=_json_text("output_type", schema),
-        extra=_json_text("extra_body", extra_body),
+        schema=None if schema is None else encode_object("output_type", schema),
+        extra=None if extra_body is None else encode_object("extra_body", extra_body),
         stream=stream,
     )
 
 
-def _json_text(field: str, value: Mapping[str, Any] | None) -> str | None:
-    """Encode a JSON object. The standard library's encoder is used because msgspec's doesn't reject NaN."""
-    if value is None:
-        return None
+def encode_object(field: str, value: Mapping[str, Any]) -> str:
+    """A JSON object as text. Raises `BadInput`, naming the field, for values that JSON doesn't have.
+
+    The standard library's encoder is used because msgspec's doesn't reject NaN.
+    """
     try:
         return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:

@@ -28,6 +28,7 @@ from showandtell.inspector.answering.describe import (
     is_sure,
 )
 from showandtell.inspector.answering.quote import format_quotes
+from showandtell.inspector.answering.typed_answer import as_typed, without_answers
 from showandtell.inspector.answering.words import asks_question, stems
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.request import (
@@ -49,7 +50,8 @@ TOOL_HELP = "I pick a tool by the words of a message, and obey `/tool_name key=v
 
 def answer(request: ModelRequest, examine: Examine) -> Reply:
     """Answer a request. `examine` opens files, so this blocks."""
-    text, calls = _decide(build_context(request), examine)
+    context = build_context(request)
+    text, calls = as_typed(context, *_decide(without_answers(context), examine))
     if not request.parallel:
         calls = calls[:1]
     return _truncate(Reply(text, _number(calls, request), count_tokens(request)), request.max_tokens)

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from showandtell.inspector.answer_schemas import check_claude_schema
 from showandtell.inspector.anthropic import schema as wire
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.request import ApiError, decode_base64, matches_type
@@ -33,12 +34,24 @@ def check_body(body: wire.Body) -> None:
     if body.temperature is not None and not 0 <= body.temperature <= 1:
         raise ApiError("temperature: range: 0..1")
     _check_tools(body)
+    if (answer := answer_schema(body)) is not None:
+        check_claude_schema(answer, "output_config.format.schema")
     _check_marks(body)
     _check_messages(body.messages)
     if body.messages[-1].role == "assistant":
         _check_continued(body)
     _check_pairs(body.messages)
     _check_files(body.messages)
+
+
+def answer_schema(body: wire.Body) -> Any:
+    """The schema of the answer, if there is one. Raises `ApiError` for another format."""
+    chosen = body.output_config.format if body.output_config else None
+    if chosen is None:
+        return None
+    if chosen.get("type") != "json_schema":
+        raise ApiError("output_config.format.type: Input should be 'json_schema'")
+    return chosen.get("schema", {})
 
 
 def blocks_of(message: wire.Message) -> list[Any]:

@@ -14,7 +14,7 @@ from showandtell.inspector.bedrock import schema as wire
 from showandtell.inspector.bedrock import write
 from showandtell.inspector.bedrock.errors import format_violation
 from showandtell.inspector.bedrock.families import CLAUDE, MEDIA, find_family
-from showandtell.inspector.bedrock.rules import LocatedBlock, check_body, locate_blocks
+from showandtell.inspector.bedrock.rules import LocatedBlock, answer_schema, check_body, locate_blocks
 from showandtell.inspector.request import (
     ApiError,
     Call,
@@ -96,6 +96,7 @@ def read_body(body: bytes, model: str, *, stream: bool) -> ModelRequest:
         stream=stream,
         stream_usage=True,
         max_tokens=None if maximum is UNSET else maximum,
+        answer_schema=answer_schema(decoded),
     )
 
 

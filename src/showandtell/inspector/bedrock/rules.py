@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, MsgspecError, Struct, json
 
+from showandtell.inspector.answer_schemas import check_claude_schema
 from showandtell.inspector.bedrock import schema as wire
 from showandtell.inspector.bedrock.families import CLAUDE, MEDIA, MODEL_ERROR, NOVA, Family, find_family
 from showandtell.inspector.bedrock.files import check_file
@@ -51,6 +52,7 @@ def check_body(body: wire.Body, model: str) -> None:
     family = find_family(model)
     _check_unions(body)
     _check_tools(body)
+    _check_format(body)
     for at, message in enumerate(body.messages):
         _check_message(message, at, family)
     _check_turns(body, family)
@@ -88,6 +90,27 @@ def _check_unions(body: wire.Body) -> None:
         if isinstance(value, wire.OneOf) and not wire.member_of(value)[0]:
             raise ApiError(f"Malformed input request: #/{path.replace('.', '/')}: exactly one key must be set, "
                            "please reformat your input and try again.")  # fmt: skip
+
+
+def answer_schema(body: wire.Body) -> Any:
+    """The schema of the answer, if there is one. Raises `ApiError` if it isn't JSON."""
+    chosen = body.output_config.text_format if body.output_config is not UNSET else UNSET
+    if chosen is UNSET or chosen.structure.json_schema is UNSET:
+        return None
+    try:
+        return json.decode(chosen.structure.json_schema.schema)
+    except MsgspecError as error:
+        place = "outputConfig.textFormat.structure.jsonSchema.schema"
+        raise ApiError(f"The value at {place} is invalid: {error}") from None
+
+
+def _check_format(body: wire.Body) -> None:
+    schema = answer_schema(body)
+    if schema is None:
+        return
+    check_claude_schema(schema, f"{MODEL_ERROR}outputConfig.textFormat.structure.jsonSchema.schema")
+    if any(isinstance(value, wire.Citations) and value.enabled for _, value in wire.walk(body)):
+        raise ApiError(f"{MODEL_ERROR}Citations cannot be used with structured outputs.")  # ours
 
 
 def _check_tools(body: wire.Body) -> None:

@@ -67,6 +67,7 @@ def read_body(incoming: IncomingRequest, host: wire.Host) -> ModelRequest:
         stream_usage=True,
         array=streamed and not sse,
         max_tokens=body.generation_config.max_output_tokens,
+        answer_schema=body.generation_config.response_json_schema,
     )
 
 

@@ -182,6 +182,10 @@ def _check_config(body: wire.Body, target: Target) -> None:
         raise ApiError("Multiple candidates is not enabled for this model")
     if config.response_schema is not None and config.response_json_schema is not None:
         raise _error_at("generation_config.response_json_schema", "only one response schema may be set")
+    if config.response_mime_type == "application/json" and body.tools and not target.newer:
+        raise ApiError("Function calling with a response mime type: 'application/json' is unsupported")
+    if config.response_json_schema is not None and config.response_mime_type != "application/json":
+        raise _error_at("generation_config.response_json_schema", "response_mime_type must be application/json")  # ours
     if "IMAGE" in config.response_modalities and "image" not in target.model:
         raise ApiError("Model does not support the requested response modalities: image")
     if thinking is not None and thinking.thinking_level and thinking.thinking_budget is not None:

@@ -14,6 +14,7 @@ from showandtell.inspector.openai_chat import write
 from showandtell.inspector.openai_chat.rules import (
     Path,
     Rules,
+    answer_format,
     audio_type,
     check_body,
     format_path,
@@ -114,6 +115,7 @@ def read_body(body: bytes, rules: Rules = OPENAI) -> ModelRequest:
         stream=bool(decoded.stream),
         stream_usage=decoded.stream_options is not None and decoded.stream_options.include_usage is True,
         max_tokens=decoded.max_completion_tokens or decoded.max_tokens,
+        answer_schema=(answer_format(decoded) or {}).get("schema"),
     )
 
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 from msgspec import UNSET, Struct
 
+from showandtell.inspector.answer_schemas import check_openai_schema
 from showandtell.inspector.openai_chat import schema as wire
 from showandtell.inspector.request import ApiError, Violation, decode_base64, matches_type
 
@@ -138,10 +140,27 @@ def check_body(body: wire.Body, rules: Rules) -> None:
         _check_fields(message, ("messages", at), rules)
     _check_tools([] if body.tools is UNSET else body.tools)
     _check_choice(body, rules)
+    if (answer := answer_format(body)) is not None:
+        names = f"response_format '{answer['name']}'", "response_format", "invalid_json_schema"
+        check_openai_schema(answer["schema"], names, strict=answer.get("strict") is True)
     rules.check_order(body.messages)
     for at, message in enumerate(body.messages):
         _check_message(message, ("messages", at), body.model, rules)
     rules.check_limits(body)
+
+
+def answer_format(body: wire.Body) -> dict[str, Any] | None:
+    """The name and schema of the answer, if there is one. Raises `ApiError` if one of them is missing."""
+    if body.response_format is None or body.response_format.get("type") != "json_schema":
+        return None
+    answer = body.response_format.get("json_schema")
+    for name in ("name", "schema"):
+        if not isinstance(answer, dict) or name not in answer:
+            place = f"response_format.json_schema.{name}"
+            raise ApiError(
+                f"Missing required parameter: '{place}'.", parameter=place, code="missing_required_parameter"
+            )
+    return cast("dict[str, Any]", answer)
 
 
 def format_path(path: Path) -> str:

@@ -71,6 +71,7 @@ def read_body(body: bytes, rules: Rules = OPENAI) -> ModelRequest:
         stream=bool(decoded.stream),
         stream_usage=True,
         max_tokens=decoded.max_output_tokens,
+        answer_schema=_read_format(decoded),
     )
 
 
@@ -142,6 +143,11 @@ def _read_choice(choice: str | wire.Choice, tools: tuple[OfferedTool, ...]) -> t
     allowed = {tool.get("name") for tool in choice.tools} if isinstance(choice.tools, list) else set[Any]()
     remaining = tuple(tool for tool in tools if tool.name in allowed)
     return "required" if choice.mode == "required" and remaining else "auto", remaining
+
+
+def _read_format(body: wire.Body) -> dict[str, Any] | None:
+    chosen = body.text.format if isinstance(body.text, wire.TextOptions) else None
+    return chosen.schema if isinstance(chosen, wire.SchemaFormat) else None
 
 
 def _read_text(content: str | Sequence[Any]) -> str:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import mimetypes
 from collections.abc import Iterator, Sequence
-from typing import Any, assert_never, cast
+from typing import assert_never
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from showandtell.inspector.answer_schemas import check_openai_schema
 from showandtell.inspector.openai_chat.rules import BAD_IMAGE, IMAGE_TYPES, NO_PDF, TOOL_NAME, read_data_url
 from showandtell.inspector.openai_responses import schema as wire
 from showandtell.inspector.request import MAGIC, ApiError, matches_type
@@ -28,7 +29,6 @@ DOCUMENTS = frozenset({
 })  # fmt: skip
 OFFICE_XML = "application/vnd.openxmlformats-officedocument."
 UNFETCHED = ("audio/", "video/", "image/")
-NOT_CLOSED = "'additionalProperties' is required to be supplied and to be false."
 CHOICES = frozenset({"none", "auto", "required"})
 MAX_IMAGES = 1500  # (from memory)
 MAX_CALL_ID = 64
@@ -115,7 +115,7 @@ def _check_tools(tools: Sequence[wire.Tool]) -> None:
         _check_name(tool.name, f"tools[{at}].name")
         if tool.parameters is not None:
             names = f"function '{tool.name}'", f"tools[{at}].parameters", "invalid_function_parameters"
-            _check_schema(tool.parameters, names, strict=tool.strict is True)
+            check_openai_schema(tool.parameters, names, strict=tool.strict is True)
 
 
 def _check_format(body: wire.Body) -> None:
@@ -123,47 +123,13 @@ def _check_format(body: wire.Body) -> None:
     if isinstance(chosen, wire.SchemaFormat):
         _check_name(chosen.name, "text.format.name")
         names = f"response_format '{chosen.name}'", "text.format.schema", "invalid_json_schema"
-        _check_schema(chosen.schema, names, strict=chosen.strict is True)
+        check_openai_schema(chosen.schema, names, strict=chosen.strict is True)
 
 
 def _check_name(name: str, place: str) -> None:
     if not TOOL_NAME.fullmatch(name):
         message = "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
         raise _invalid(place, message, "invalid_value")
-
-
-def _check_schema(schema: dict[str, Any], names: tuple[str, str, str], *, strict: bool) -> None:
-    owner, place, code = names
-    if schema.get("type") != "object":
-        message = f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{schema.get('type')}\"'."
-        raise ApiError(f"Invalid schema for {owner}: {message}", parameter=place, code=code)
-    for context, problem in _find_loose(schema, ()) if strict else ():
-        message = f"Invalid schema for {owner}: In context={context}, {problem}"
-        raise ApiError(message, parameter=place, code=code)
-
-
-def _find_loose(schema: dict[str, Any], context: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each object of a schema that strict mode rejects: it allows other fields, or does not require all of its own."""
-    properties = _entries(schema.get("properties"))
-    if schema.get("type") == "object" or properties:
-        if schema.get("additionalProperties") is not False:
-            yield context, NOT_CLOSED
-        required = schema.get("required")
-        for name in properties:
-            if not isinstance(required, list) or name not in required:
-                message = "to be an array including every key in properties."
-                yield context, f"'required' is required to be supplied and {message} Missing '{name}'."
-    for key in ("properties", "$defs", "definitions"):
-        for name, inner in _entries(schema.get(key)).items():
-            yield from _find_loose(_entries(inner), (*context, key, name))
-    yield from _find_loose(_entries(schema["items"]), (*context, "items")) if "items" in schema else ()
-    options = schema.get("anyOf")
-    for at, inner in enumerate(cast("list[Any]", options) if isinstance(options, list) else ()):
-        yield from _find_loose(_entries(inner), (*context, "anyOf", str(at)))
-
-
-def _entries(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _check_choice(body: wire.Body, tools: Sequence[wire.Tool]) -> None:
