@@ -7,7 +7,7 @@ import pytest
 
 from showandtell import File, RunLimits, ToolResult
 from showandtell.agent.decide import EARLY_STOPS, LIMIT, MAX_CALLS, TOO_MANY, AskModel, tool_choice_of
-from showandtell.agent.loop import MAX_CONCURRENT_TOOLS
+from showandtell.agent.tool_calls import MAX_CONCURRENT_TOOLS
 from showandtell.core.events.types import (
     ErrorEvent,
     FileEvent,

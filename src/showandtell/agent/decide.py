@@ -13,7 +13,7 @@ from showandtell.core.messages.parts import Approval, Correction, Opaque, ToolCa
 from showandtell.core.planning.values import View
 
 #: What happens to a conversation that is longer than the model's context window.
-OnFull: TypeAlias = Literal["error", "drop_oldest"]
+OnFull: TypeAlias = Literal["error", "drop_oldest", "summarize"]
 
 
 class LoopLimits(Struct, frozen=True):

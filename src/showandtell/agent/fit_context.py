@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Target, Window
 from showandtell.core.events.types import Usage
-from showandtell.core.planning.left_out import Cut, cut_at, find_cut
+from showandtell.core.messages.message import Message
+from showandtell.core.messages.parts import Summary, is_summary
+from showandtell.core.planning.left_out import Cut, find_cut, stored_cut
 from showandtell.core.planning.plan import make_receipts
 from showandtell.core.planning.token_estimates import BYTES_PER_TOKEN
 from showandtell.core.planning.values import Plan, View
@@ -26,7 +29,7 @@ BEYOND = 1.05
 AFTER_CUT = 0.4
 ADVICE = (
     'start a new conversation, shorten the newest message, or set RunLimits(on_full="drop_oldest") to leave out '
-    "the oldest messages"
+    'the oldest messages, or on_full="summarize" to have the model sum them up'
 )
 NOTHING_LEFT = "nothing more can be left out: shorten the newest message, the instructions or the tools' descriptions"
 
@@ -50,9 +53,14 @@ class ContextFit:
 
     def view(self, view: View) -> View:
         """The view without the messages that are left out."""
-        if self.cut.index and not self.cut.fits(view):
-            self.cut = Cut()  # another branch
-        return self.cut.apply(view) if self.cut.index else view
+        if not self.cut.fits(view):  # a new run, or another branch
+            self.cut = stored_cut(view)
+        return self.cut.apply(view)
+
+    def restore(self, view: View) -> None:
+        """Leave out what stored summaries of a conversation stand for, unless more is left out already."""
+        if not self.cut.index:
+            self.cut = stored_cut(view)
 
     def with_left_out(self, plan: Plan, view: View) -> Plan:
         """The plan with receipts of files whose messages are left out. `view` is without these messages."""
@@ -83,16 +91,28 @@ class ContextFit:
             self.window = Window(tokens, "told by the provider: the context is full", "")
         self.scale = max(self.scale, clamp((full.asked or tokens * BEYOND) / max(1, plan.tokens)))
 
-    def cut_off(self, view: View, target: Target, head_bytes: int) -> bool:
-        """Leave out the oldest messages of a conversation's complete view; False if nothing more can be left out."""
+    def room(self, target: Target, share: float) -> float:
+        """The bytes of text that take a share of the window, by the estimate; 0 if no window is known."""
+        return 0 if target.window is None else target.window.tokens * share / self.scale * BYTES_PER_TOKEN
+
+    def find_cut(self, view: View, target: Target, head_bytes: int) -> int | None:
+        """The message of a conversation's complete view to begin with; None if nothing more can be left out."""
         if target.window is None:
-            return False
-        room = target.window.tokens * AFTER_CUT / self.scale * BYTES_PER_TOKEN - head_bytes
-        index = find_cut(view, target, room, self.cut.index)
-        if index is None:
-            return False
-        self.cut = cut_at(view, index)
-        return True
+            return None
+        return find_cut(view, target, self.room(target, AFTER_CUT) - head_bytes, self.cut.index)
+
+    def to_sum_up(self, view: View, left_out: Sequence[int]) -> list[Message]:
+        """The messages at some positions, with an earlier summary in place of those that it stands for."""
+        summary = next((message for message in self.cut.start if has_summary(message)), None)
+        earlier = [] if summary is None else [summary]
+        begin = self.cut.index if earlier else 0
+        newer = (view.messages[at] for at in left_out if at >= begin)
+        return [*earlier, *(message for message in newer if not is_summary(message.parts))]
+
+
+def has_summary(message: Message) -> bool:
+    """Whether a message sums up others, and isn't only a note that they are left out."""
+    return any(isinstance(part, Summary) and part.text for part in message.parts)
 
 
 def clamp(scale: float) -> float:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing, closing
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from showandtell.agent.accept_results import NOT_STORED, Ready, accept_result
+from showandtell.agent.accept_results import NOT_STORED, Ready
 from showandtell.agent.answer import Answer, check_answer, with_tool_choice
-from showandtell.agent.context import Files, RunContext
 from showandtell.agent.decide import UNKNOWN, AskModel, CheckAnswer, Close, Done, LoopLimits, RunTools, Wait, decide
-from showandtell.agent.execute import error_result, execute
+from showandtell.agent.execute import error_result
 from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loader import Loader, Sharing
 from showandtell.agent.memory import Memory
 from showandtell.agent.model_knowledge import ModelKnowledge
-from showandtell.agent.progress import ProgressReports
 from showandtell.agent.protocols import Conversation
 from showandtell.agent.provider_uploads import forget_expired, forget_failed
 from showandtell.agent.recovery import Recovery
+from showandtell.agent.summarize import SHARE, Summarizer
+from showandtell.agent.tool_calls import ToolCalls
 from showandtell.agent.tools import Tool
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.sanitize import clean
@@ -38,17 +37,16 @@ from showandtell.core.events.types import (
     ReceiptEvent,
     StepFinish,
     StepStart,
-    ToolProgress,
-    ToolStart,
     Usage,
 )
 from showandtell.core.messages.attachments import Attachment, ProbedFile
 from showandtell.core.messages.derivations import Derivations
 from showandtell.core.messages.message import Draft, Message, Stop
-from showandtell.core.messages.parts import ToolCall, is_approval
+from showandtell.core.messages.parts import Summary, ToolCall, is_approval
+from showandtell.core.planning.left_out import as_ranges, left_out_before, stored_cut
 from showandtell.core.planning.plan import inline_files, prepare, raise_refused
 from showandtell.core.planning.step_record import Step
-from showandtell.core.planning.values import Plan, Policy, Receipt
+from showandtell.core.planning.values import Plan, Policy, Receipt, View
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import Request, compose
 from showandtell.errors import ProviderError, ShowAndTellError, StorageFailed, UnsupportedFile
@@ -63,8 +61,6 @@ CANCELLED = "the run was cancelled, so this call was not finished"
 WENT_ON = "the user went on before this call was run"
 #: Maximum number of requests in one step. Each retry leaves out or uploads again at least one file.
 MAX_FILE_RETRIES = 8
-#: Maximum number of tools that run at a time.
-MAX_CONCURRENT_TOOLS = 32
 
 
 async def no_wait() -> None:
@@ -150,6 +146,7 @@ class Loop:
         await self.conversation.check(())
         await forget_failed(self.conversation)
         view = self.conversation.view()
+        self.memory.fit.restore(view)
         self.interrupted = view.started
         self.call_ids = {call.call_id for message in view.messages for call in message.calls}
 
@@ -219,13 +216,14 @@ class Loop:
     async def ask_model(self, ask: AskModel) -> None:
         """Call the model. If the provider refuses the request because of its files, retry without them."""
         self.emit(StepStart(ask.step))
-        recovery = Recovery(self.conversation, self.knowledge, self.memory.fit, self.limits.on_full)
+        fit, on_full = self.memory.fit, self.limits.on_full
+        recovery = Recovery(self.conversation, self.knowledge, fit, on_full, self.summarize)
         stored = len(self.messages)
         await self.knowledge.ask_host(file.kind for file in self.conversation.attachments.values())
         for _ in range(MAX_FILE_RETRIES):
-            self.target = self.memory.fit.known(self.knowledge.restricted)
+            self.target = fit.known(self.knowledge.restricted)
             plan = await self.plan(recovery.failures)
-            if recovery.make_room(plan, self.target, self.policy.head_bytes):
+            if await recovery.make_room(plan, self.target, self.policy.head_bytes):
                 continue
             self.emit_receipts(ask.step, plan)
             raise_refused(plan, self.target)
@@ -241,6 +239,19 @@ class Loop:
                 await recovery.succeed(request)
                 return
         raise ProviderError("the provider refuses the request for its files again and again", 400)
+
+    async def summarize(self, view: View, index: int) -> bool:
+        """Store a summary of the messages before one, made by the model; False if it makes none."""
+        fit, options, left_out = self.memory.fit, self.options, left_out_before(view, index)
+        summarizer = Summarizer(self.conversation, self.target, options, self.connect, self.retry, self.emit)
+        try:
+            text = await summarizer.sum_up(fit.to_sum_up(view, left_out), fit.room(self.target, SHARE))
+        finally:
+            self.usage += summarizer.usage
+        if text:
+            await self.store(Draft("user", (Summary(text, as_ranges(left_out)),)), ())
+            fit.cut = stored_cut(self.conversation.view())
+        return bool(text)
 
     def compose(self, plan: Plan, ask: AskModel) -> Request:
         """Compose the request of a step."""
@@ -316,9 +327,19 @@ class Loop:
 
     async def run_tools(self, calls: Sequence[ToolCall], denied: Mapping[ToolCall, str]) -> None:
         """Run calls concurrently. Their results are stored, numbered and emitted in call order."""
-        semaphore = asyncio.Semaphore(MAX_CONCURRENT_TOOLS)
         await shielded(self.conversation.start_calls(calls))
-        tasks = [asyncio.create_task(self.run_tool(call, denied.get(call), semaphore)) for call in [*calls, *denied]]
+        step = ToolCalls(
+            self.conversation,
+            self.tools,
+            self.limits,
+            self.answer,
+            self.deps,
+            self.loader.convert,
+            self.sharing.fetch_linked,
+            self.emit,
+            self.metadata,
+        )
+        tasks = [asyncio.create_task(step.run(call, denied.get(call))) for call in [*calls, *denied]]
         try:
             while tasks:
                 await asyncio.wait({tasks[0]})  # `await tasks[0]` would pass the run's cancellation to a finished tool
@@ -333,39 +354,6 @@ class Loop:
         for ready in await asyncio.gather(*tasks, return_exceptions=True):
             if not isinstance(ready, BaseException):
                 await self.store(*ready)
-
-    async def run_tool(self, call: ToolCall, denial: str | None, semaphore: asyncio.Semaphore) -> Ready:
-        """Run one call and probe the files of its result."""
-        async with semaphore:
-            self.emit(ToolStart(call.call_id, call.tool, call.arguments))
-            if self.answer and call.tool == self.limits.answer_tool:
-                result = self.answer.check_call(call)
-            elif denial is None:
-                with closing(ProgressReports(self.emit)) as reports:
-                    context = self.context(call, reports)
-                    result = await execute(call, self.tools, context, self.sharing.fetch_linked)
-            else:
-                result = error_result(f"the person did not allow this call{': ' + denial if denial else ''}")
-            if result.metadata is not None:
-                self.metadata[call.call_id] = result.metadata
-            return await accept_result(
-                call, result, self.conversation, self.limits.tool_text, can_read=self.policy.can_read
-            )
-
-    def context(self, call: ToolCall, reports: ProgressReports) -> RunContext:
-        """The context that the tool gets."""
-        loop, cancelled = asyncio.get_running_loop(), threading.Event()
-
-        def emit(progress: ToolProgress) -> None:
-            if not cancelled.is_set():
-                loop.call_soon_threadsafe(reports.report, progress)
-
-        files = Files(
-            self.conversation.attachments, self.conversation.file, self.loader.convert, loop, self.limits.tool_text
-        )
-        return RunContext(
-            self.conversation.owner, self.conversation.id, call.call_id, files, emit, cancelled, self.deps
-        )
 
     async def store(
         self, draft: Draft, probed: Sequence[ProbedFile], step: Step | None = None, end: StepFinish | None = None

@@ -6,6 +6,7 @@ to take a kind of file at all, that is kept, so that no later request sends one.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from showandtell.agent.decide import OnFull
@@ -27,7 +28,8 @@ from showandtell.agent.provider_uploads import by_bytes, forget_missing
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.events.types import Retry
 from showandtell.core.messages.derivations import DerivationRequest, Failed
-from showandtell.core.planning.values import Entry, Plan, RenderedFile
+from showandtell.core.planning.left_out import cut_at
+from showandtell.core.planning.values import Entry, Plan, RenderedFile, View
 from showandtell.core.wire.request import Request
 from showandtell.errors import ContextFull, ProviderError, RejectedFiles
 from showandtell.providers.full_context import context_full, read_full_context
@@ -40,12 +42,14 @@ class Recovery:
     failures: rejections of files; those of files that no error names are kept only if the step succeeds.
     missing: uploads that were missing at the provider. refused: the entries of each refused request, and the error.
     suspect: whether the model may take no images, though no error says so. fit: what is known of the context window.
+    summarize: stores a summary of the messages before one, if the model makes one.
     """
 
     conversation: Conversation
     knowledge: ModelKnowledge
     fit: ContextFit
     on_full: OnFull
+    summarize: Callable[[View, int], Awaitable[bool]]
     failures: dict[DerivationRequest, Failed] = field(default_factory=dict[DerivationRequest, Failed])
     missing: set[DerivationRequest] = field(default_factory=set[DerivationRequest])
     refused: list[tuple[tuple[Entry, ...], ProviderError]] = field(
@@ -62,7 +66,7 @@ class Recovery:
         """The provider's error if the same request was refused before."""
         return next((error for entries, error in self.refused if entries == plan.entries), None)
 
-    def make_room(self, plan: Plan, target: Target, head_bytes: int) -> bool:
+    async def make_room(self, plan: Plan, target: Target, head_bytes: int) -> bool:
         """Leave the oldest messages out if a request is known to be too long, and that is allowed.
 
         False if the request can be sent. Raises `ContextFull` if it was refused before and nothing can be left out.
@@ -71,7 +75,10 @@ class Recovery:
         is_full = isinstance(error, ContextFull)
         if self.on_full == "error" or not (is_full or self.fit.exceeds(plan, target)):
             return False
-        if self.fit.cut_off(self.conversation.view(), target, head_bytes):
+        view = self.conversation.view()
+        if (index := self.fit.find_cut(view, target, head_bytes)) is not None:
+            if self.on_full != "summarize" or not await self.summarize(view, index):
+                self.fit.cut = cut_at(view, index)
             return True
         if isinstance(error, ContextFull):
             raise context_full(error, NOTHING_LEFT)

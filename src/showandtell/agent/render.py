@@ -21,6 +21,7 @@ from showandtell.core.messages.message import Draft, History
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.core.messages.validation import as_drafts
+from showandtell.core.planning.left_out import without_summarized
 from showandtell.core.planning.plan import plan, raise_refused
 from showandtell.core.planning.values import Entry, Plan, Policy, Receipt, Result, by_kind
 from showandtell.core.wire.options import Effort, Options, build_options
@@ -159,7 +160,8 @@ def ingest(messages: Messages, cache: FileCache | None = None, files: FilePolicy
 def plan_now(conversation: MemoryConversation, target: Target, policy: Policy) -> Plan:
     """Plan and convert until the plan requests nothing more, without an event loop."""
     known: Derivations = conversation.known()
-    while (planned := plan(conversation.view(), target, known, policy)).wants:
+    view = without_summarized(conversation.view())
+    while (planned := plan(view, target, known, policy)).wants:
         known = {**known, **convert_all(planned.wants, conversation.file_cache)}
         conversation.remember(known)
     return planned

@@ -72,7 +72,7 @@ class RunLimits:
         seconds (float | None): maximum duration in seconds. None: no limit.
         on_full (str): what happens if the conversation is longer than the model's context window. "error" (default)
             ends the run with `ContextFull`. "drop_oldest" leaves the oldest turns out of its requests; they stay
-            stored.
+            stored. "summarize" does so and puts a summary in their place, which the model makes, and which is stored.
         output_retries (int): how often the model is asked again if its answer is not a valid `output_type`.
             Default: 2.
 

@@ -20,9 +20,10 @@ from typer.exceptions import TyperException
 
 from showandtell.agent.agent import Agent, Run
 from showandtell.agent.builtin_tools import builtin_tools
+from showandtell.agent.decide import OnFull
 from showandtell.agent.render import explain as explain_files
 from showandtell.agent.render import render as render_request
-from showandtell.agent.settings import FilePolicy
+from showandtell.agent.settings import FilePolicy, RunLimits
 from showandtell.cli import arguments, sessions, terminal
 from showandtell.cli import chat as chatting
 from showandtell.cli import verify as verify_command
@@ -30,7 +31,7 @@ from showandtell.cli.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.cli.conversations import COMMANDS
 from showandtell.cli.doctor import doctor
 from showandtell.cli.learned import EPILOG, models
-from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
+from showandtell.cli.options import Blobs, Data, FullContext, MaxFileBytes, Quota, Strip, Url
 from showandtell.cli.serve import serve
 from showandtell.cli.token import token
 from showandtell.config.user_settings import read_overrides
@@ -104,6 +105,7 @@ def chat(
     folder: Folder = None,
     conversation: Which = sessions.NEW,
     strict: Strict = False,
+    on_full: FullContext = "error",
     max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
     data: Data = None,
     database: Url = None,
@@ -114,7 +116,7 @@ def chat(
 ) -> None:
     """Chat in the terminal. If stdin is not a terminal, each line is a message, and the chat ends with the input."""
     terminal.configure_logging(verbose=verbose)
-    agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
+    agent = make_agent(model, tools, folder, max_file_bytes, on_full, strict=strict)
     _ = agent.exchange  # raises before the user writes a message
     place = sessions.choose_location(
         StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), conversation
@@ -131,6 +133,7 @@ def ask(
     folder: Folder = None,
     conversation: Which = sessions.NEW,
     strict: Strict = False,
+    on_full: FullContext = "error",
     max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
     data: Data = None,
     database: Url = None,
@@ -146,7 +149,7 @@ def ask(
     if not text.strip() and not files:
         raise UsageError("there is nothing to ask: write a message, or attach a file with --attach")
     try:
-        agent = make_agent(model, tools, folder, max_file_bytes, strict=strict)
+        agent = make_agent(model, tools, folder, max_file_bytes, on_full, strict=strict)
         place = sessions.choose_location(
             StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), conversation
         )
@@ -284,14 +287,16 @@ def unsupported(strict: bool) -> OnUnsupported:
     return "error" if strict else "convert"
 
 
-def make_agent(model: str, tools: str | None, folder: Path | None, max_file_bytes: int, *, strict: bool) -> Agent:
+def make_agent(
+    model: str, tools: str | None, folder: Path | None, max_file_bytes: int, on_full: OnFull, *, strict: bool
+) -> Agent:
     """An agent with the built-in tools and those of `--tools`, which replace built-in tools of the same name."""
     if folder is not None and not folder.is_dir():
         raise UsageError(f"--folder: {folder} is not a folder")
     named = arguments.import_tools(tools) if tools is not None else []
     merged = arguments.merge(builtin_tools(folder or samples()), named)
     files = FilePolicy(on_unsupported=unsupported(strict), max_file_bytes=max_file_bytes)
-    return Agent(model, tools=merged, file_policy=files)
+    return Agent(model, tools=merged, file_policy=files, limits=RunLimits(on_full=on_full))
 
 
 def print_json(event: Event) -> None:

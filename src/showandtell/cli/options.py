@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from showandtell.agent.decide import OnFull
+
 DATABASE = "sqlite:///path or postgresql://…, instead of the data folder"
 BLOBS = "a folder, s3://…, gs://… or az://… for the bytes of files, instead of the data folder"
 Data = Annotated[
@@ -30,6 +32,15 @@ Strip = Annotated[
         "--strip-location",
         envvar="SHOWANDTELL_STRIP_LOCATION",
         help="remove locations from photos",
+    ),
+]
+FullContext = Annotated[
+    OnFull,
+    typer.Option(
+        "--on-full",
+        envvar="SHOWANDTELL_ON_FULL",
+        metavar="HOW",
+        help="what to do if the model's context window is full: error, drop_oldest or summarize",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON value")]

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct
 
+from showandtell.agent.decide import OnFull
 from showandtell.cli import arguments
 from showandtell.cli.announce import Codes, Ready, announce, write_apart
-from showandtell.cli.options import Blobs, Data, MaxFileBytes, Quota, Strip, Url
+from showandtell.cli.options import Blobs, Data, FullContext, MaxFileBytes, Quota, Strip, Url
 from showandtell.errors import UsageError
 from showandtell.media.sandbox import hide_process, list_missing_walls
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
@@ -214,6 +215,7 @@ class ServeOptions(Struct, frozen=True):
     folder: Path | None
     max_steps: int
     max_seconds: float
+    on_full: OnFull
     max_message_files: int
     rates: str
     log_format: LogFormat
@@ -238,6 +240,7 @@ def serve(  # noqa: PLR0917 - each is an option
     strip_location: Strip = False,
     max_steps: Steps = 20,
     max_seconds: Seconds = 900.0,
+    on_full: FullContext = "error",
     max_message_files: Files = 50,
     rate: Rate = "",
     origin: Origins = None,
@@ -263,9 +266,24 @@ def serve(  # noqa: PLR0917 - each is an option
     check_libraries()
     check_server()
     place = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
-    names, origins, limits = split(name), split(origin), (max_steps, max_seconds, max_message_files)
+    names, origins, limits = split(name), split(origin), (max_steps, max_seconds)
     options = ServeOptions(
-        place, host, names, origins, proxy, model, tools, deps, folder, *limits, rate, log_format, verbose, log_clients
+        place,
+        host,
+        names,
+        origins,
+        proxy,
+        model,
+        tools,
+        deps,
+        folder,
+        *limits,
+        on_full,
+        max_message_files,
+        rate,
+        log_format,
+        verbose,
+        log_clients,
     )
     listening = listen(host, port)
     address = f"http://{format_host(host)}:{listening.getsockname()[1]}"
@@ -330,6 +348,7 @@ def config_of(options: ServeOptions) -> Config:
         folder=options.folder,
         max_steps=options.max_steps,
         max_seconds=options.max_seconds,
+        on_full=options.on_full,
         max_message_files=options.max_message_files,
         rates=options.rates,
         oidc=read_oidc(),

@@ -9,7 +9,7 @@ from showandtell.cli.terminal import from_whom
 from showandtell.core.display.words import counted, plain, short
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Approval, Correction, Json, Shown, Text, ToolCall
+from showandtell.core.messages.parts import Approval, Correction, Json, Shown, Summary, Text, ToolCall
 from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.receipt_words import by_ending, delivery_line
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
@@ -85,6 +85,8 @@ def lines_of(part: object, conversation: MemoryConversation) -> Iterable[str]:
             return [f"→ {plain(part.tool)} {short(part.arguments)}"]
         case Correction():
             return [short(part.text)]
+        case Summary():
+            return [f"(sums up {part.count} earlier messages)", *plain(part.text).splitlines()]
         case Approval():
             return [f"{'yes' if part.approved else 'no'} to {tool_of(part.call_id, conversation)}{because(part)}"]
         case _:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from showandtell.agent.decide import OnFull
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
 from showandtell.server.auth.oidc import Oidc
@@ -25,6 +26,7 @@ class Config:
     other sites that may send requests with a token. `folder` is what the `read_file` tool reads: without one there is
     no such tool. `deps` returns the `RunContext.deps` of a run for its user's id, or yields it once; it is called again
     by a worker that continues the run. `max_steps` and `max_seconds` limit a run, `max_message_files` a message.
+    `on_full` is what happens to a conversation that is longer than the model's context window, as in `RunLimits`.
     `rates` are requests by group, like "chat=60/minute". With `oidc`, users sign in with an issuer's accounts, in place
     of the single user. `log_clients` adds clients' addresses and users' names to the log.
     """
@@ -41,6 +43,7 @@ class Config:
     folder: Path | None = None
     max_steps: int = 20
     max_seconds: float | None = 900.0
+    on_full: OnFull = "error"
     max_message_files: int = 50
     rates: str = ""
     oidc: Oidc | None = None

@@ -90,7 +90,7 @@ def test_what_is_left_has_its_pairs_fits_if_anything_does_and_ends_as_before(see
     assert left.messages[-1] == seen.messages[-1]
     assert left.messages[0] == seen.messages[0]
     assert seen.answering not in {m.id for m in seen.messages} or seen.answering in {m.id for m in left.messages}
-    assert len(made.start[-1].parts[0].replaces) == len(seen.messages) - (len(left.messages) - 1) > 0
+    assert made.start[-1].parts[0].count == len(seen.messages) - (len(left.messages) - 1) > 0
     size = sum(
         message_size(message, seen.attachments, TARGET) for message in left.messages if message != made.start[-1]
     )

@@ -11,6 +11,7 @@ from typing import Any, cast
 from showandtell.core.collect.data_uris import decode_base64
 from showandtell.core.collect.html_words import words_of
 from showandtell.core.collect.surrogates import join_surrogates
+from showandtell.core.display.displayed import Displayed
 from showandtell.core.messages.file import File
 
 log = logging.getLogger("showandtell.tools")
@@ -21,8 +22,8 @@ HTML = "_repr_html_"
 
 
 def has_display(kind: type) -> bool:
-    """Whether objects of a class show themselves. Attributes of objects don't count: a proxy has any."""
-    return any(hasattr(kind, name) for name in (*PICTURES, HTML))
+    """Whether objects of a class show themselves, not our own. Attributes of objects don't count: a proxy has any."""
+    return any(hasattr(kind, name) for name in (*PICTURES, HTML)) and not issubclass(kind, Displayed)
 
 
 def read_picture(value: Any) -> tuple[object, ...] | None:

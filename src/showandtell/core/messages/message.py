@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from msgspec import UNSET, Struct, UnsetType
 
 from showandtell.core.messages.file import File
-from showandtell.core.messages.parts import DraftPart, Json, Part, Shown, Text, ToolCall, is_approval, is_correction
+from showandtell.core.messages.parts import DraftPart, Json, Part, Shown, Text, ToolCall, is_approval, is_note
 
 Role: TypeAlias = Literal["user", "assistant", "tool"]
 #: Why a model's message ended; None for other messages, "cut" if the stream ended without a reason or with an unknown
@@ -154,8 +154,8 @@ class Message(Struct, frozen=True):
 
 
 def starts_turn(message: Message | Draft) -> bool:
-    """Whether this is a user's message with text or files, not only approvals of pending calls, or a correction."""
-    return message.role == "user" and not is_approval(message.parts) and not is_correction(message.parts)
+    """Whether this is a user's message with text or files, not only approvals of pending calls, or a note."""
+    return message.role == "user" and not is_approval(message.parts) and not is_note(message.parts)
 
 
 def last_text(messages: Sequence[Message]) -> str:

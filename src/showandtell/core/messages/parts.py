@@ -111,10 +111,18 @@ class Approval(Struct, frozen=True, tag="approval", forbid_unknown_fields=True):
 
 
 class Summary(Struct, frozen=True, tag="summary", forbid_unknown_fields=True):
-    """What requests hold in place of earlier messages, whose ids are `replaces`: a summary; without text, a note."""
+    """What requests hold in place of earlier messages: a summary of them; without text, a note.
+
+    `replaces` are ranges of positions in its branch, from 0: each up to, and without, its second number.
+    """
 
     text: str
-    replaces: tuple[str, ...]
+    replaces: tuple[tuple[int, int], ...]
+
+    @property
+    def count(self) -> int:
+        """The number of messages that it stands for."""
+        return sum(stop - start for start, stop in self.replaces)
 
 
 class Correction(Struct, frozen=True, tag="correction", forbid_unknown_fields=True):
@@ -134,6 +142,11 @@ def is_approval(parts: Sequence[DraftPart]) -> bool:
     return bool(parts) and all(isinstance(part, Approval) for part in parts)
 
 
-def is_correction(parts: Sequence[DraftPart]) -> bool:
-    """Whether a message with these parts only corrects the model's last answer, so that it doesn't start a turn."""
-    return bool(parts) and all(isinstance(part, Correction) for part in parts)
+def is_note(parts: Sequence[DraftPart]) -> bool:
+    """Whether a message with these parts is the program's note to the model, so that it doesn't start a turn."""
+    return bool(parts) and all(isinstance(part, Correction | Summary) for part in parts)
+
+
+def is_summary(parts: Sequence[DraftPart]) -> bool:
+    """Whether a message with these parts stands for earlier messages."""
+    return bool(parts) and all(isinstance(part, Summary) for part in parts)

@@ -152,7 +152,7 @@ def listed(file: Attachment, *, can_read: bool) -> Text:
 
 def left_out(summary: Summary) -> list[Text]:
     """The label in place of messages that are left out, with their summary if there is one."""
-    count = len(summary.replaces)
+    count = summary.count
     named = f"{count} earlier message{'s are' if count > 1 else ' is'} left out here"
     if not summary.text:
         return [bracket(f"{named}, because the conversation is long; their files keep their numbers")]

@@ -6,13 +6,14 @@ The first user message, which is often the task, and the one that is being answe
 
 from __future__ import annotations
 
-from itertools import accumulate
+from collections.abc import Collection, Sequence
+from itertools import accumulate, groupby
 
 from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.message import Message, starts_turn
-from showandtell.core.messages.parts import Summary
+from showandtell.core.messages.parts import Summary, is_summary
 from showandtell.core.planning.labels import LEFT_OUT
 from showandtell.core.planning.placement import OUT_OF_VIEW, Placement
 from showandtell.core.planning.sizes import message_size
@@ -20,19 +21,24 @@ from showandtell.core.planning.values import View
 
 
 class Cut(Struct, frozen=True):
-    """Where a conversation begins in requests: with `start`, and before it `kept`, of the messages that are left out.
+    """Where a conversation begins in requests: with `start`, which ends with a note or a summary of what is left out.
 
     index: that of `first`, the message that follows. numbers: the files of messages that are left out.
+    is_whole: whether nothing is left out, no summary either.
     """
 
     index: int = 0
     first: str = ""
     start: tuple[Message, ...] = ()
     numbers: frozenset[int] = frozenset()
+    is_whole: bool = False
 
     def apply(self, view: View) -> View:
         """The view without the messages that are left out."""
-        return View((*self.start, *view.messages[self.index :]), view.attachments, view.answering, view.started)
+        if self.is_whole:
+            return view
+        rest = (message for message in view.messages[self.index :] if not is_summary(message.parts))
+        return View((*self.start, *rest), view.attachments, view.answering, view.started)
 
     def fits(self, view: View) -> bool:
         """Whether the view continues the conversation that was cut."""
@@ -50,15 +56,61 @@ def numbers_in(message: Message) -> set[int]:
     return {shown.number for shown in message.showings}
 
 
-def cut_at(view: View, index: int, text: str = "") -> Cut:
-    """Leave out what comes before a message. `text` is a summary of it, if there is one."""
-    before = view.messages[:index]
-    first = next((message for message in before if starts_turn(message)), None)
-    kept = [message for message in before if message is first or message.id == view.answering]
-    dropped = [message for message in before if message not in kept]
-    note = Message(f"{LEFT_OUT}_{index}", "user", (Summary(text, tuple(message.id for message in dropped)),))
-    numbers = frozenset(number for message in dropped for number in numbers_in(message))
-    return Cut(index, view.messages[index].id, (*kept, note), numbers)
+def left_out_before(view: View, index: int) -> list[int]:
+    """The positions before a message that are left out: all but the first user message and the one to answer."""
+    first = next((at for at, message in enumerate(view.messages) if starts_turn(message)), None)
+    return [at for at in range(index) if at != first and view.messages[at].id != view.answering]
+
+
+def as_ranges(positions: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending positions as ranges."""
+    groups = groupby(enumerate(positions), key=lambda item: item[1] - item[0])
+    runs = [[at for _, at in group] for _, group in groups]
+    return tuple((run[0], run[-1] + 1) for run in runs)
+
+
+def cut_at(view: View, index: int) -> Cut:
+    """Leave out what comes before a message, with a note in its place."""
+    left_out = left_out_before(view, index)
+    note = Message(f"{LEFT_OUT}_{index}", "user", (Summary("", as_ranges(left_out)),))
+    return make_cut(view, index, left_out, note)
+
+
+def make_cut(view: View, index: int, left_out: Collection[int], summary: Message) -> Cut:
+    """A cut before a message, with a summary of what it leaves out."""
+    before, dropped = view.messages[:index], frozenset(left_out)
+    kept = [message for at, message in enumerate(before) if at not in dropped and not is_summary(message.parts)]
+    numbers = frozenset(number for at in dropped for number in numbers_in(before[at]))
+    return Cut(index, view.messages[index].id, (*kept, summary), numbers)
+
+
+def stored_cut(view: View) -> Cut:
+    """Leave out what the newest stored summary stands for; nothing if there is none."""
+    first = view.messages[0].id if view.messages else ""
+    summaries = [message for message in reversed(view.messages) if is_summary(message.parts)]
+    for message in summaries:
+        part = message.parts[0]
+        if isinstance(part, Summary) and (index := end_of(part, view.messages)):
+            left_out = [at for start, stop in part.replaces for at in range(start, stop)]
+            cut = make_cut(view, index, left_out, message)
+            if all(starts_turn(kept) for kept in cut.start[:-1]):
+                return cut
+    return Cut(0, first, is_whole=not summaries)
+
+
+def end_of(summary: Summary, messages: Sequence[Message]) -> int:
+    """The position of the first message after those that a summary stands for; 0 if a request can't begin with it.
+
+    An imported conversation may hold any numbers.
+    """
+    index = max((stop for _, stop in summary.replaces), default=0)
+    is_valid = all(0 <= start < stop for start, stop in summary.replaces)
+    return index if is_valid and index < len(messages) and begins_step(messages[index]) else 0
+
+
+def without_summarized(view: View) -> View:
+    """A conversation's view with its newest summary in place of the messages that it stands for."""
+    return stored_cut(view).apply(view)
 
 
 def find_cut(view: View, target: Target, room: float, after: int = 0) -> int | None:

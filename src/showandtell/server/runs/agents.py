@@ -83,7 +83,9 @@ class Agents:
             model,
             (*self._tools, *self._toolsets),
             f"{ABOUT_FILES}\n\n{instructions}".strip(),
-            limits=RunLimits(steps=self._config.max_steps, seconds=self._config.max_seconds),
+            limits=RunLimits(
+                steps=self._config.max_steps, seconds=self._config.max_seconds, on_full=self._config.on_full
+            ),
             file_policy=FilePolicy(max_file_bytes=self._config.place.max_file_bytes),
             connection=Connection(transport=self._transport),
         )
