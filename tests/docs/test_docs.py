@@ -30,6 +30,8 @@ COMMAND = re.compile(r"^\$ showandtell (.*)\n((?:(?!\$ ).*\n?)*)", re.MULTILINE)
 LINK = re.compile(r"\]\((?!file:)([^)\s#]+)(?:#[^)\s]*)?\)")
 #: A row of two code spans, of which the first is JSON.
 ROW = re.compile(r"^\| `([\[{].*)` \| (`+) ?(.*?) ?\2 \|$", re.MULTILINE)
+#: A sample that a conversation file names.
+SAMPLE = re.compile(r'"path": "(harbour\.png|kiwi\.jpg)"')
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -57,9 +59,7 @@ def blocks(document, language):
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
-    """A folder with the samples, which is the current one."""
-    for sample in ("harbour.png", "kiwi.jpg", "invoice.pdf", "chime.wav"):
-        shutil.copy(folder() / sample, tmp_path)
+    """An empty folder, which is the current one."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -82,9 +82,12 @@ def strict_servers(served, monkeypatch):
 
 
 def lay(document, desk):
+    """Write the document's files, with the samples beside them that they name."""
     for _, name, text in blocks(document, "json"):
         if name:
             (desk / name).write_text(text)
+            for sample in SAMPLE.findall(text):
+                shutil.copy(folder() / sample, desk)
 
 
 @named(RUN)
@@ -124,6 +127,8 @@ def test_every_error_of_a_conversation_file_reads_as_documented(record, _, text,
     given = json.loads(record)
     whole = given if isinstance(given, dict) else {"version": 1, "messages": given}
     (desk / "talk.json").write_text(json.dumps(whole))
+    for sample in SAMPLE.findall(record):
+        shutil.copy(folder() / sample, desk)
     with pytest.raises(BadConversation) as caught:
         explain(load("talk.json"), model="inspector")
     assert str(caught.value) == text
