@@ -5,11 +5,14 @@ import json
 import pybase64
 import pytest
 
-from showandtell import File, export_conversation, import_conversation
+from showandtell import Draft, File, Text, ToolResult, export_conversation, import_conversation
 from showandtell.agent.builtin_tools import get_document, list_files, view_file
+from showandtell.core.events.replay import tool_output
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.conversations.stored_conversation import title_of
 from support.fixtures import pdf, png
 from support.scripted import MODELS, say, scripted
+from support.stores import post, user_draft
 
 each_api = pytest.mark.parametrize("model", MODELS)
 CHART = png(31, 17)
@@ -131,3 +134,62 @@ def test_a_file_for_the_assistant_is_sent_as_any_other():
         "assistant",
         "native",
     )
+
+
+BOSS, MODEL = "ask your boss", "be brief about it"
+NOTES = {
+    "beside": (Text(BOSS, "user"), "rain", Text(MODEL, "assistant")),
+    "in a dict": {"rain": 3, "notes": {"user": Text(BOSS, "user"), "model": [Text(MODEL, "assistant")]}},
+    "in a result": ToolResult({"a": Text(BOSS, "user")}, Text(MODEL, "assistant"), is_error=True),
+    "in MCP's words": {
+        "content": [
+            {"type": "text", "text": BOSS, "annotations": {"audience": ["user"]}},
+            {"type": "text", "text": MODEL, "annotations": {"audience": ["assistant"]}},
+        ]
+    },
+}
+
+
+def giving(value):
+    def show():
+        """Show it."""
+        return value
+
+    return show
+
+
+@each_api
+@pytest.mark.parametrize("value", NOTES.values(), ids=NOTES)
+def test_a_text_reaches_its_audience_alone(model, value):
+    answers = say("", ("c1", "show", "{}"), model=model), say("Done.", model=model)
+    agent, script = scripted(*answers, model=model, tools=[giving(value)])
+    run = agent.run_sync("show me")
+    bodies = json.dumps(script.bodies)
+    assert (BOSS in bodies, MODEL in bodies) == (False, True)
+    output = tool_output(run.messages[2])
+    assert (BOSS in output.text, MODEL in output.text) == (True, False)
+
+
+@pytest.mark.anyio
+async def test_texts_keep_their_audience_when_they_are_stored_exported_and_imported(store, tmp_path):
+    conversation = await store.create()
+    agent, _ = scripted(say("", ("c1", "show", "{}")), say("Ok."), tools=[giving(NOTES["in a dict"])])
+    await agent.run("show me", conversation=conversation)
+    await export_conversation(conversation, tmp_path / "out.zip")
+    imported = await import_conversation(store, tmp_path / "out.zip")
+    for stored in (await store.open(conversation.id), imported):
+        assert stored.messages[2].parts[1:] == (Text(BOSS, "user"), Text(MODEL, "assistant"))
+        agent, script = scripted(say("Ok."))
+        await agent.run("and now?", conversation=stored)
+        assert BOSS not in json.dumps(script.bodies)
+
+
+@pytest.mark.anyio
+async def test_a_title_and_references_are_of_the_text_for_people_and_for_the_model(store):
+    conversation = await store.create()
+    await post(conversation, user_draft("", File.from_bytes(CHART, "image/png", "a.png")))
+    await post(conversation, Draft("assistant", (Text("Ok."),)))
+    parts = (Text(MODEL, "assistant"), Text("What is in image 1?", "user"), Text(" Tell me."))
+    message = await post(conversation, Draft("user", parts))
+    assert message.references == ()
+    assert title_of(message) == "What is in image 1? Tell me."

@@ -12,14 +12,14 @@ import threading
 
 import pytest
 
-from showandtell import File, RunContext, Shown, Tool, ToolCall, ToolError, ToolResult, tool
+from showandtell import BadInput, File, RunContext, Shown, Tool, ToolCall, ToolError, ToolResult, tool
 from showandtell.agent.context import Files
 from showandtell.agent.execute import execute
 from showandtell.agent.tools import by_name
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from support.builders import user_history
 from support.fixtures import png
-from support.isolated_tools import broken_apart, describe, probe_isolation
+from support.isolated_tools import broken_apart, describe, nothing_to_show, probe_isolation
 
 RED, BLUE = png(8, 8), png(4, 4, (0, 0, 200))
 CONVERSATION = MemoryConversation()
@@ -175,6 +175,32 @@ def test_a_timeout_of_the_tools_own_is_not_ours():
 def test_a_value_that_cannot_be_shown_is_an_error_result(value):
     output = words(run(lambda_named("get", lambda: value)))
     assert output.startswith("get returned something that can't be shown: ")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda_named("get", lambda: {"rows": [object()]}),
+        lambda_named("get", lambda: ToolResult(object())),
+        lambda_named("get", lambda: Shown(9, "att_9")),
+        nothing_to_show,
+    ],
+)
+def test_a_value_that_cannot_be_shown_is_one_line_in_the_log_with_the_name_of_the_tool(function, caplog):
+    text = words(run(function))
+    (record,) = caplog.records
+    assert (record.name, record.levelname, record.getMessage()) == ("showandtell.tools", "WARNING", f"tool {text}")
+    assert text.startswith(f"{function.name} returned something that can't be shown: ")
+
+
+@pytest.mark.parametrize("error", [ToolError("no such city"), BadInput("no such file")])
+def test_what_a_tool_tells_the_model_is_no_line_in_the_log(error, caplog):
+    def get():
+        """Raise."""
+        raise error
+
+    assert words(run(get)) == str(error)
+    assert not caplog.records
 
 
 def test_a_value_that_holds_itself_is_an_error_result():

@@ -75,6 +75,17 @@ async def test_a_file_of_the_conversation_is_shown_again_and_one_of_another_gets
     assert again.id != two.id
 
 
+async def test_a_file_keeps_the_ids_and_metadata_of_the_program_only_among_a_persons_own_conversations(store):
+    file = File.from_bytes(b"one", name="note.txt", id="row 7", metadata={"row": 7}, convert=False)
+    theirs = await show(store, file, owner="ann")
+    await store.share(theirs.id, "ann", "bob", "reader")
+    for user, own in (("ann", ("row 7", {"row": 7})), ("bob", (None, None))):
+        conversation = await store.create(user)
+        await send(store, user, conversation, theirs.attachments[1].id)
+        again = conversation.file(1)
+        assert ((again.id, again.metadata), again.convert) == (own, False)
+
+
 async def test_an_upload_is_sent_once_in_whichever_message_comes_first(store):
     upload = await store.uploads().add(note("one"))
     conversations = [await store.create() for _ in range(4)]

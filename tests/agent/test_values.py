@@ -5,6 +5,8 @@ import io
 import sqlite3
 import threading
 from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -12,7 +14,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from showandtell import Agent, Depends, File, FileCache, FilePolicy, Tool, ToolResult
+from showandtell import Agent, Depends, File, FileCache, FilePolicy, Tool, ToolResult, Toolset, tool
 from showandtell.core.collect.tables import CELLS_AT_A_TIME
 from support.isolated_tools import draw_pixels
 
@@ -74,8 +76,8 @@ async def test_a_display_method_that_hangs_runs_into_the_timeout_of_its_tool():
 
 async def test_pixels_reach_the_model_as_a_picture_also_from_another_process():
     pixels = np.arange(64 * 48 * 3, dtype=np.uint8).reshape(48, 64, 3)
-    for tool in (returning(pixels), Tool("draw", "Draw.", {"type": "object"}, draw_pixels, isolate=True)):
-        run = await ask(tool)
+    for draw in (returning(pixels), Tool("draw", "Draw.", {"type": "object"}, draw_pixels, isolate=True)):
+        run = await ask(draw)
         assert run.receipts[0].delivery == "native"
         assert np.array_equal(np.asarray(Image.open(io.BytesIO(run.files[0].read()))), pixels)
 
@@ -128,6 +130,78 @@ async def test_a_display_method_that_raises_is_an_error_result_and_a_line_in_the
     run = await ask(returning(Chart(lambda: 1 / 0)))
     assert "returned something that can't be shown" in run.messages[2].text
     assert "_repr_html_ of Chart raised" in caplog.text
+
+
+async def test_an_open_file_reaches_the_model_by_its_name_alone(tmp_path):
+    path = tmp_path / "harbour.png"
+    Image.new("RGB", (8, 8)).save(path)
+    for value in (path.open("rb"), {"photo": path.open("rb")}):
+        run = await ask(returning(value))
+        assert (run.receipts[0].name, run.receipts[0].delivery) == ("harbour.png", "native")
+        assert str(tmp_path) not in run.messages[2].text
+        assert run.files[0].read() == path.read_bytes()
+
+
+async def test_an_open_file_is_read_in_the_thread_of_the_call():
+    class Here(io.BytesIO):
+        def read(self, _):
+            return threading.current_thread().name.encode() if not self.tell() and self.seek(1) else b""
+
+    assert (await ask(returning(Here(b"x")))).messages[2].text == "showandtell-tool"
+
+
+async def test_a_file_that_the_tool_closed_is_an_error_result(tmp_path):
+    def photo():
+        """Give a photo."""
+        with (tmp_path / "secret.png").open("wb+") as stream:
+            return stream
+
+    text = (await ask(photo)).messages[2].text
+    assert "photo returned something that can't be shown: the value: a file that is closed already" in text
+    assert "secret" not in text
+
+
+@dataclass
+class Plot:
+    file_path: Path
+
+
+@pytest.fixture
+def plot(tmp_path):
+    Image.new("RGB", (8, 8)).save(tmp_path / "rain.png")
+    return Plot(tmp_path / "rain.png")
+
+
+async def test_a_file_path_of_a_tool_is_read_from_the_folder_that_is_named_for_it(plot):
+    run = await ask(tool(files_from=plot.file_path.parent)(returning(plot)))
+    assert (run.receipts[0].name, run.receipts[0].delivery) == ("rain.png", "native")
+
+
+@pytest.mark.parametrize("folder", [None, "src"])
+async def test_the_log_tells_of_a_file_path_elsewhere_and_no_model_gets_it(plot, folder, caplog):
+    run = await ask(tool(files_from=folder)(returning(plot)))
+    (record,) = caplog.records
+    assert record.getMessage().startswith("tool give returned something that can't be shown: the value: a file_path")
+    assert str(plot.file_path.parent) not in repr(run.messages)
+    assert run.files == []
+
+
+class Remote(Toolset):
+    """Has a tool that names a folder, as the answer of another program might."""
+
+    def __init__(self, plot):
+        self.plot = plot
+
+    async def list(self):
+        return [Tool("give", "Give it.", {"type": "object"}, files_from=self.plot.file_path.parent)]
+
+    async def call(self, **_):
+        return self.plot
+
+
+async def test_a_toolset_can_not_name_a_folder(plot):
+    run = await Agent("inspector", [Remote(plot)]).run("/give")
+    assert "names no folder" in run.messages[2].text
 
 
 def test_a_reader_of_unknown_size_is_stored_as_it_comes():

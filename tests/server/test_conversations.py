@@ -6,6 +6,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from showandtell import File, Text, ToolResult
 from showandtell.agent.tools import as_tool
 from showandtell.server.conversations import ConversationShape, FoundShape, newest_descendant
 from showandtell.server.examples import EXAMPLES
@@ -196,6 +197,34 @@ async def test_an_export_can_be_imported(tmp_path):
         assert len(ZipFile(tmp_path / "it.zip").namelist()) >= 2
         again = await import_conversation(site.store, tmp_path / "it.zip", "eve")
         assert again.file(1).read() == b"hello"
+
+
+async def test_a_text_for_the_model_alone_is_neither_streamed_nor_shown_again(tmp_path):
+    def show():
+        """Show it."""
+        return {"rain": 3, "hint": Text("for people", "user"), "more": Text("psst", "assistant")}
+
+    async with serving(tmp_path, tools=[as_tool(show)]) as site:
+        for received in (await site.post("/show"), await site.get(f"/api/conversations/{await only(site)}")):
+            assert "for people" in str(received)
+            assert str(received).count("psst") == 1  # in the answer of the inspector, which repeats what it was sent
+
+
+async def test_no_answer_and_no_export_holds_the_metadata_of_the_program(tmp_path):
+    def show():
+        """Show it."""
+        file = File.from_bytes(b"a,b", name="a.csv", id="customer-4711", metadata={"is": "customer-4711"})
+        return ToolResult(file, metadata={"is": "customer-4711"})
+
+    async with serving(tmp_path, tools=[as_tool(show)]) as site:
+        received = await site.post("/show")
+        path = f"/api/conversations/{await only(site)}"
+        stored = await site.store.open(path.rpartition("/")[2], "local")
+        assert stored.messages[2].metadata == stored.attachments[1].metadata == {"is": "customer-4711"}
+        async with site.session.get(f"{path}/export") as answer:
+            (tmp_path / "it.zip").write_bytes(await answer.read())
+        exported = ZipFile(tmp_path / "it.zip").read("conversation.json")
+        assert "4711" not in f"{received} {await site.get(path)} {exported}"
 
 
 async def test_a_share_grants_reading_or_writing_and_can_be_revoked(tmp_path):

@@ -2,7 +2,7 @@
 
 import os
 
-from showandtell import File, Tool, ToolError, tool
+from showandtell import File, Tool, ToolError, ToolResult, tool
 
 
 @tool(isolate=True)
@@ -36,3 +36,9 @@ def much() -> str:
 
 
 write_much = Tool("write_much", "Write much.", run=much, isolate=True)
+
+
+@tool(isolate=True)
+def nothing_to_show():
+    """Build a result that can't be shown in another process."""
+    return ToolResult(object())

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from showandtell.agent.execute import error_result, redact
 from showandtell.agent.protocols import Conversation
 from showandtell.core.collect.bounds import bound_text, count_characters, for_user
-from showandtell.core.collect.tool_result import ToolResult, result_draft
+from showandtell.core.collect.tool_result import ToolResult, metadata_problem, result_draft
 from showandtell.core.messages.attachments import ProbedFile
 from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import ToolCall
@@ -63,6 +63,8 @@ async def accept_result(
     call: ToolCall, result: ToolResult, conversation: Conversation, limit: int | None, *, can_read: bool
 ) -> Ready:
     """The draft of a result within the limit, and its probed files."""
+    if problem := metadata_problem(result):
+        log.warning("tool %s: the metadata of its result is not stored: %s", call.tool, problem)
     draft = result_draft(call, result)
     try:
         draft = await bound_result(draft, limit, can_read=can_read)

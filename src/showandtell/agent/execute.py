@@ -8,6 +8,7 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping
 from contextlib import aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from showandtell.agent.call_thread import CallThread
@@ -21,7 +22,7 @@ from showandtell.core.collect.quick import is_quick
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import ToolCall
-from showandtell.errors import BadInput, ToolError
+from showandtell.errors import BadInput, BadValue, ToolError
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -55,6 +56,8 @@ async def execute(
         tool, arguments = prepare(call, tools, context)
         result = await run_with_timeout(call_tool(tool, arguments, context), tool.timeout)
         return await complete(call, result, context, fetch)
+    except BadValue as error:  # the tool has built its `ToolResult` itself
+        return error_result(str(refuse(call.tool, error)))
     except (CallRefused, ToolError, BadInput) as error:
         return error_result(str(error))
     except CallTimeout:
@@ -79,7 +82,8 @@ async def complete(call: ToolCall, result: ToolResult, context: RunContext, fetc
 
 
 def refuse(tool: str, error: BadInput) -> CallRefused:
-    """The error for a value that can't be shown to a model."""
+    """The error for a value that can't be shown to a model, which the log tells the developer."""
+    log.warning("tool %s returned something that can't be shown: %s", tool, error)
     return CallRefused(f"{tool} returned something that can't be shown: {error}")
 
 
@@ -165,16 +169,16 @@ async def call_tool(tool: Tool, arguments: dict[str, Any], context: RunContext) 
             value = last_of(cast("AsyncGenerator[Any]", value), context)
         value = await contain_exit(value) if inspect.isawaitable(value) else value
         try:
-            return await collect_in(scope.thread, value)
+            return await collect_in(scope.thread, value, tool.files_from)
         except BadInput as error:
             raise refuse(tool.name, error) from error
 
 
-async def collect_in(thread: CallThread, value: object) -> ToolResult:
+async def collect_in(thread: CallThread, value: object, files_from: str | Path | None) -> ToolResult:
     """A tool's value as a `ToolResult`, collected in the call's thread unless that takes but a moment."""
     if isinstance(value, ToolResult):
         return value
-    return ToolResult(value) if is_quick(value) else await thread.run(ToolResult, value)
+    return ToolResult(value) if is_quick(value) else await thread.run(ToolResult, value, files_from=files_from)
 
 
 def is_async(tool: Tool) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from showandtell.agent.context import Files, RunContext, check_problem, format_name, stored_facts
-from showandtell.agent.read_document import read_document
+from showandtell.agent.read_document import is_plain, read_document
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, find_attachment
@@ -37,7 +37,7 @@ async def view_file(
     file = check_audience(find_attachment(context.files.attachments, number))
     if not pages and not crop:
         return show(context.files, file)
-    facts = stored_facts(file)
+    facts = check_convertible(file)
     chosen = choose_pages(file, facts, pages) if pages else None
     box = await choose_crop(context.files, file, facts, chosen, crop) if crop else None
     return Shown(number, file.id, Selection(chosen, box))
@@ -60,6 +60,8 @@ async def get_document(
     file = check_audience(find_document(context.files, number_or_name))
     if return_original:
         return ToolResult(show(context.files, file))
+    if not is_plain(file):
+        check_convertible(file)
     try:
         return ToolResult(await read_document(context.files, file, offset, search))
     except (BadInput, FileChanged) as error:
@@ -81,6 +83,13 @@ def check_audience(file: Attachment) -> Attachment:
     if file.audience == "user":
         raise ToolError(f"{format_name(file)} is for the user alone: the user sees it, and you can't")
     return file
+
+
+def check_convertible(file: Attachment) -> Facts:
+    """The facts about a file that may be shown in another form. Raises `ToolError` for any other."""
+    if not file.convert:
+        raise ToolError(f"{format_name(file)} is shown as it is or not at all: ask for the whole file")
+    return stored_facts(file)
 
 
 def describe_file(file: Attachment) -> dict[str, object]:

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from typing import Any, TypeAlias
 
 from showandtell.agent.tools import Tool
-from showandtell.errors import BadInput, ToolError
+from showandtell.errors import BadInput, BadValue, ToolError
 
 #: A function as it is sent to another process: module and name, or a picklable callable.
 Reference: TypeAlias = tuple[str, str] | Callable[..., Any]
@@ -88,7 +88,7 @@ def _run_child(sender: Connection, reference: Reference, arguments: dict[str, An
     except ToolError as error:
         sender.send((None, ToolError(str(error))))
     except BadInput as error:
-        sender.send((None, BadInput(str(error))))
+        sender.send((None, (BadValue if isinstance(error, BadValue) else BadInput)(str(error))))
     except BaseException as error:  # noqa: BLE001 - sent as text, since not every exception can be pickled
         sender.send((None, Raised.of(error)))
 

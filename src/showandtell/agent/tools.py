@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import Parameter
+from pathlib import Path
 from typing import Annotated, Any, cast, overload
 
 import msgspec
@@ -45,6 +46,8 @@ class Tool:
         timeout (float): maximum duration of a call in seconds. Default: 120.
         isolate (bool): run in a separate process, which is killed after the timeout. The function must be importable,
             and takes no `RunContext`. Default: False.
+        files_from (str | Path | None): the folder that objects which the tool returns may name files of, by their
+            `file_path`. Default: none.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Tool:
     idempotent: bool = False
     timeout: float = DEFAULT_TIMEOUT
     isolate: bool = False
+    files_from: str | Path | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function directly."""
@@ -118,6 +122,7 @@ def tool(
     idempotent: bool = False,
     timeout: float = DEFAULT_TIMEOUT,
     isolate: bool = False,
+    files_from: str | Path | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 
 
@@ -136,10 +141,11 @@ def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Tool
         function (Callable): the function, if the decorator is used without arguments: `@tool`.
         name (str | None): default: the function's name.
         description (str | None): default: the function's docstring.
-        approval (bool): as in `Tool`, like the next three. Default: False.
+        approval (bool): as in `Tool`, like the next four. Default: False.
         idempotent (bool): default: False.
         timeout (float): in seconds. Default: 120.
         isolate (bool): default: False.
+        files_from (str | Path | None): default: none.
 
     Raises:
         BadInput: the function has no name that a model could call.

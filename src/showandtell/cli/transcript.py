@@ -75,7 +75,7 @@ def lines_of(part: object, conversation: MemoryConversation) -> Iterable[str]:
     """A part as lines; parts for providers have none."""
     match part:
         case Text():
-            return plain(part.text).splitlines()
+            return plain(part.text).splitlines() if part.audience != "assistant" else []
         case Json():
             files = cast("Json[Shown]", part).files
             return [short(part.text), *(named(file, conversation) for _, file in files)]

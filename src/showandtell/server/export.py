@@ -53,7 +53,7 @@ async def pack(conversation: MemoryConversation, author: str | None) -> tuple[Bi
     try:
         path = Path(folder.name) / "conversation.zip"
         with storage_errors():
-            await export_conversation(conversation, path, author=author)
+            await export_conversation(conversation, path, author=author, metadata=False)
             return await asyncio.to_thread(path.open, "rb"), path.stat().st_size
     finally:
         await asyncio.to_thread(folder.cleanup)

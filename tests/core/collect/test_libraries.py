@@ -52,7 +52,7 @@ def mcp_result(*content, structured=None, is_error=False) -> mcp.CallToolResult:
     return mcp.CallToolResult(content=list(content), structured_content=structured, is_error=is_error)
 
 
-@pytest.mark.parametrize("value", [1, "a", None, [], {}, {"type": "x"}, {"content": []}, object(), IMAGE, {"type": 1}])
+@pytest.mark.parametrize("value", [1, "a", None, [], {}, {"type": "x"}, {"content": []}, object(), {"type": 1}])
 def test_ordinary_values_are_not_recognized(value):
     assert recognize(value) is None
 
@@ -172,6 +172,19 @@ def test_pydantic_ai_files_are_files():
     assert collect(ai.VideoUrl(address, media_type="video/mp4")) == (File.from_uri(address, "video/mp4"),)
     assert collect(ai.UploadedFile("file-1", "openai")) == (File.from_uri("openai:file-1"),)
     assert collect(ai.TextContent("hi", metadata=1)) == (Text("hi"),)
+
+
+def test_names_that_a_program_gave_to_pydantic_ai_and_langchain_files_are_kept():
+    address = "https://example.org/a.pdf"
+    for value, name in [
+        (ai.BinaryContent(PNG, media_type="image/png", identifier="harbour"), "harbour"),
+        (ai.ImageUrl(data_uri(PNG, "image/png"), identifier="harbour"), "harbour"),
+        (ai.DocumentUrl(address, identifier="invoice"), "invoice"),
+        (ai.UploadedFile("file-1", "openai", identifier="invoice"), "invoice"),
+        (Blob.from_data(PNG, mime_type="image/png", metadata={"filename": "/x/a.png"}), "a.png"),
+        (Blob.from_path("/x/1.png", metadata={"name": "a.png"}), "a.png"),
+    ]:
+        assert collect([value])[0].name == name
 
 
 def test_an_address_with_an_unknown_scheme_is_refused():

@@ -44,6 +44,11 @@ CLAIMS = st.one_of(
     st.builds(File.from_bytes, st.sampled_from(BYTES), TYPES, NAMES, st.none() | WORDS),
     st.builds(File.from_uri, st.sampled_from(ADDRESSES), TYPES, NAMES),
     PROBLEMS,
+    st.builds(
+        lambda metadata, convert: File.from_bytes(b"x", name="a.txt", id="row 7", metadata=metadata, convert=convert),
+        st.dictionaries(WORDS, WORDS | st.floats(allow_nan=False, allow_infinity=False), max_size=2),
+        st.booleans(),
+    ),
 )
 VIEWS = st.sampled_from([None, Selection(pages=(1, 3)), Selection(crop=(0, 1, 20, 30))])
 VALUES = st.recursive(
@@ -85,7 +90,7 @@ def drafts_of(turn, numbers):
     for call, (is_error, value, files) in zip(calls, answered, strict=True):
         held = tuple((f"/{at}", file) for at, file in enumerate(files))
         parts = (*collect({"value": value}), *((Json("[null]", held),) if held else ()), Text("done"))
-        yield Draft("tool", parts, call.call_id, call.tool, is_error)
+        yield Draft("tool", parts, call.call_id, call.tool, is_error, metadata=value)
 
 
 async def talk(conversation, spoken):

@@ -10,6 +10,8 @@ Imports go down this list:
     libraries     objects of other libraries, by class or protocol
     arrays, tables, charts, displays   pictures, words and files of such objects
     png, excerpts, html_words          how those are made
+    file_objects  objects with a media type and content
+    open_files    files that a tool has opened, and uploads
     mcp_results   results of MCP tools, as dicts
     blocks        content blocks, as dicts
     objects       models, dataclasses, dates and other Python objects

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
 from showandtell.core.collect.blocks import read_block, read_content
@@ -18,13 +19,14 @@ def collect(value: object) -> tuple[Collected, ...]:
     return tuple(part.plain if isinstance(part, Link) else part for part in collect_links(value))
 
 
-def collect_links(value: object) -> tuple[Collected, ...]:
-    """Like `collect`, with addresses of content blocks as `Link`.
+def collect_links(value: object, folder: Path | None = None) -> tuple[Collected, ...]:
+    """Like `collect`, with addresses of content blocks as `Link`, and files of `folder` by the `file_path` of objects.
 
     Raises `BadValue`, which names the place, for NaN, for bytes of unknown type, and for objects without JSON.
     """
     try:
         findings = Findings()
+        findings.folder = folder
         content = read_returned_content(value)
         node = walk(value, 0, findings) if content is None else walk_several(content, 0, findings)
         return tuple(cut_tree(node, has_parts=bool(findings)))

@@ -18,6 +18,7 @@ from showandtell.core.collect.blocks import read_block, read_content, read_file_
 from showandtell.core.collect.charts import read_altair, read_axes, read_figure, read_plotly
 from showandtell.core.collect.displays import has_display, read_html, read_picture
 from showandtell.core.collect.mcp_results import read_mcp_result
+from showandtell.core.collect.open_files import base_name, is_open_file, read_open_file
 from showandtell.core.collect.tables import read_lazy, read_pandas, read_polars, read_series
 from showandtell.core.messages.file import File
 
@@ -128,21 +129,27 @@ def read_tool_return(value: Any) -> Replacement:
 
 def read_binary(value: Any) -> Replacement:
     """A pydantic-ai BinaryContent or BinaryImage."""
-    return (File.from_bytes(value.data, value.media_type),)
+    return (File.from_bytes(value.data, value.media_type, read_identifier(value)),)
+
+
+def read_identifier(value: Any) -> str | None:
+    """The name that the program gave to a pydantic-ai file. Its default is a hash, which says nothing."""
+    return string_or_none(getattr(value, "_identifier", None))
 
 
 def read_file_url(value: Any) -> Replacement:
     """A pydantic-ai ImageUrl, AudioUrl, VideoUrl or DocumentUrl: a data URI's file, else an address."""
     media_type = string_or_none(getattr(value, "_media_type", None))
     if value.url.startswith("data:"):
-        return (file_from_base64(value.url, media_type),)
-    return (File.from_uri(value.url, media_type),)
+        return (file_from_base64(value.url, media_type, read_identifier(value)),)
+    return (File.from_uri(value.url, media_type, read_identifier(value)),)
 
 
 def read_uploaded(value: Any) -> Replacement:
     """A pydantic-ai UploadedFile: a file id of the provider."""
     provider = value.provider_name.partition("-")[0]
-    return (File.from_uri(f"{provider}:{value.file_id}", string_or_none(getattr(value, "_media_type", None))),)
+    media_type = string_or_none(getattr(value, "_media_type", None))
+    return (File.from_uri(f"{provider}:{value.file_id}", media_type, read_identifier(value)),)
 
 
 def read_text_content(value: Any) -> Replacement:
@@ -169,10 +176,11 @@ def read_document(value: Any) -> Replacement:
 
 
 def read_blob(value: Any) -> Replacement:
-    """A LangChain Blob: bytes, text, or a path of the program."""
-    name = Path(value.path).name if value.path else None
+    """A LangChain Blob: bytes, text, or a path of the program. Its name may be in its metadata."""
+    named = (base_name(value.metadata.get(key)) for key in ("filename", "file_name", "name"))
+    name = next(filter(None, named), Path(value.path).name if value.path else None)
     if value.data is None:
-        return (File.from_path(value.path, value.mimetype),)
+        return (File.from_path(value.path, value.mimetype, name),)
     if isinstance(value.data, str):
         return (text_or_file(value.data),)
     return (File.from_bytes(value.data, value.mimetype, name),)
@@ -214,6 +222,8 @@ READERS: dict[tuple[str, str], Reader] = {
     ("langchain_core", "Document"): read_document,
     ("langchain_core", "Blob"): read_blob,
     ("PIL", "Image"): read_pillow_image,
+    ("tempfile", "_TemporaryFileWrapper"): read_open_file,
+    ("werkzeug", "FileStorage"): read_open_file,
     ("matplotlib", "Figure"): read_figure,
     ("matplotlib", "Axes"): read_axes,
     ("plotly", "BaseFigure"): read_plotly,
@@ -251,6 +261,7 @@ PROTOCOLS: tuple[tuple[Callable[[type], bool], Reader], ...] = (
     (has_display, read_picture),
     (has_array, read_array),
     (has_display, read_html),
+    (is_open_file, read_open_file),
 )
 
 

@@ -57,23 +57,29 @@ def cut_tree(node: Node, *, has_parts: bool) -> Iterable[Collected]:
             yield node
         case list() | dict():
             files: list[tuple[str, File | Shown]] = []
-            yield Json(to_json(embed(node, "", files) if has_parts else node), tuple(files))
+            texts: list[Text] = []
+            yield Json(to_json(embed(node, "", files, texts) if has_parts else node), tuple(files))
+            yield from texts
 
 
-def embed(node: Node, pointer: str, files: list[tuple[str, File | Shown]]) -> object:
-    """A tree as a JSON value with null in place of files. Appends each file and its pointer to `files`."""
+def embed(node: Node, pointer: str, files: list[tuple[str, File | Shown]], texts: list[Text]) -> object:
+    """A tree as a JSON value with null in place of files, and of texts that only one audience may read.
+
+    Appends each file and its pointer to `files`, and such texts to `texts`.
+    """
     match node:
         case list() | tuple():
-            return [embed(item, f"{pointer}/{index}", files) for index, item in enumerate(node)]
+            return [embed(item, f"{pointer}/{index}", files, texts) for index, item in enumerate(node)]
         case dict():
-            return {key: embed(item, f"{pointer}/{escape(key)}", files) for key, item in node.items()}
+            return {key: embed(item, f"{pointer}/{escape(key)}", files, texts) for key, item in node.items()}
         case File() | Shown():
             files.append((pointer, node))
             return None
-        case Text(audience="user"):
-            raise PointerError(f"words for the user alone at {pointer}; return them beside the JSON")
-        case Text():
+        case Text(audience="both"):
             return node.text
+        case Text():
+            texts.append(node)
+            return None
         case Json():
             files += [(pointer + inner, file) for inner, file in node.files]
             return check_json(node.text)

@@ -5,7 +5,6 @@ The values of fields aren't converted, so a file in a field stays a file.
 
 from __future__ import annotations
 
-import io
 from collections.abc import AsyncIterable, Awaitable, Iterator
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
@@ -26,7 +25,7 @@ SCALARS = frozenset({datetime, date, time, timedelta, UUID, Decimal})
 def unfold(value: Any) -> object:
     """The plain value of an object, its members as they are. A class is returned as it is.
 
-    Raises `PointerError` for iterators, coroutines, open files and unknown classes.
+    Raises `PointerError` for iterators, coroutines and unknown classes.
     """
     match value:
         case Enum():
@@ -39,8 +38,6 @@ def unfold(value: Any) -> object:
             return float(value)
         case PurePath():
             return str(value)
-        case io.IOBase():
-            raise PointerError("an open file has no JSON; return File.from_path(path) or its bytes")
         case Iterator() | AsyncIterable() | Awaitable():
             raise PointerError(f"a {class_name(cast('object', value))} holds no values yet; return a list")
         case _:
@@ -105,12 +102,12 @@ def convert_scalar(value: object) -> object:
     except TypeError:
         pass
     # Rarely needed, and slow to import.
-    from pydantic_core import PydanticSerializationError, to_jsonable_python  # noqa: PLC0415
+    from pydantic_core import to_jsonable_python  # noqa: PLC0415
 
     try:
         return cast("object", to_jsonable_python(value, inf_nan_mode="constants"))
-    except PydanticSerializationError:
-        raise unsupported(value) from None
+    except Exception as error:
+        raise unsupported(value) from error
 
 
 def unsupported(value: object) -> PointerError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from showandtell.core.collect.entry import collect_links
 from showandtell.core.collect.libraries import read_error_and_metadata
@@ -11,7 +12,9 @@ from showandtell.core.collect.nodes import Collected, HasParts, Link
 from showandtell.core.collect.surrogates import join_surrogates
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft
+from showandtell.core.messages.metadata import dump_metadata
 from showandtell.core.messages.parts import Json, Shown, Text, ToolCall
+from showandtell.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -19,7 +22,8 @@ class ToolResult(HasParts):
     """What a tool returns: values of any kind, in order, an error flag, and metadata that the model never sees.
 
     `ToolResult("two charts", figure, {"rows": 3}, metadata=run_id)`. Results of other libraries bring their own error
-    flag. A single value brings its metadata, too. Raises `BadValue` as `collect` does.
+    flag. A single value brings its metadata, too. `files_from` is the folder that a `file_path` of an object may lead
+    into, as in `Tool`. Raises `BadValue` as `collect` does.
 
     >>> from showandtell import File, ToolResult
     >>> table = File.from_bytes(b"a,b", "text/csv", "table.csv")
@@ -33,8 +37,15 @@ class ToolResult(HasParts):
     #: Addresses in content blocks, by the position of their text in `parts`.
     links: Mapping[int, Link] = field(compare=False, repr=False)
 
-    def __init__(self, *values: object, is_error: bool = False, metadata: object = None) -> None:
-        parts = [part for value in values for part in collect_links(value)]
+    def __init__(
+        self,
+        *values: object,
+        is_error: bool = False,
+        metadata: object = None,
+        files_from: str | Path | None = None,
+    ) -> None:
+        folder = None if files_from is None else Path(files_from)
+        parts = [part for value in values for part in collect_links(value, folder)]
         object.__setattr__(self, "links", {at: part for at, part in enumerate(parts) if isinstance(part, Link)})
         object.__setattr__(self, "parts", tuple(part.plain if isinstance(part, Link) else part for part in parts))
         outcomes = [read_outcome(value) for value in values]
@@ -94,5 +105,15 @@ def format_file(file: File | Shown, position: int) -> str:
 
 
 def result_draft(call: ToolCall, result: ToolResult) -> Draft:
-    """A tool's result as a message before ingest."""
-    return Draft("tool", result.parts, call.call_id, call.tool, result.is_error)
+    """A tool's result as a message before ingest, with its metadata if that is JSON, or else without it."""
+    metadata = result.metadata if metadata_problem(result) is None else None
+    return Draft("tool", result.parts, call.call_id, call.tool, result.is_error, metadata=metadata)
+
+
+def metadata_problem(result: ToolResult) -> str | None:
+    """Why the metadata of a result can't be stored. It may be any object, such as an artifact of LangChain."""
+    try:
+        dump_metadata(result.metadata)
+    except BadInput as error:
+        return str(error)
+    return None

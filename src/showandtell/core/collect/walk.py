@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from math import isfinite
+from pathlib import Path
 from typing import Any, cast
 
 from showandtell.core.collect.base64_text import read_bytes, split_files, split_text
 from showandtell.core.collect.blocks import read_content
+from showandtell.core.collect.file_objects import read_file_object
 from showandtell.core.collect.json_text import parse_json
 from showandtell.core.collect.libraries import recognize
 from showandtell.core.collect.nodes import Collected, HasParts, Link, Node, Plain, check_json, to_json
@@ -35,10 +36,12 @@ class Findings(list[Collected]):
     """The parts and files of a walk, in order, and the number of values that it has visited.
 
     in_text: the values were parsed from text, and addresses in them stay text.
+    folder: where a `file_path` of an object may lead.
     """
 
     visited = 0
     in_text = False
+    folder: Path | None = None
 
     def visit(self, count: int) -> None:
         """Count values before they are walked. Raises `PointerError` over `MAX_VALUES`."""
@@ -203,8 +206,6 @@ def walk_object(value: Any, depth: int, findings: Findings) -> Node:
     match value:
         case bytes() | bytearray() | memoryview():
             return walk(read_bytes(bytes(cast("bytes", value))), depth + 1, findings)
-        case io.BytesIO():
-            return walk(read_bytes(value.getvalue()), depth + 1, findings)
         case str():
             return walk(unfold(value), depth + 1, findings)
         case Mapping():
@@ -234,8 +235,9 @@ def sort_members(values: AbstractSet[Any]) -> Collection[object]:
 
 
 def walk_unfolded(value: object, depth: int, findings: Findings) -> Node:
-    """An object by its fields, or a scalar as JSON."""
-    plain = unfold(value)
+    """The file that an object holds, its fields, or a scalar as JSON."""
+    file = read_file_object(value, findings.folder)
+    plain = unfold(value) if file is None else file
     if plain is value:
         raise unsupported(value)
     return walk(plain, depth + 1, findings)

@@ -30,7 +30,7 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.message import Message, starts_turn
-from showandtell.core.messages.parts import Approval, Json, Text, ToolCall
+from showandtell.core.messages.parts import Approval, Json, Text, ToolCall, is_for_people
 
 
 class StepSummary(Struct, frozen=True):
@@ -142,8 +142,8 @@ def _needs_approval(call: ToolCall) -> ApprovalNeeded:
 
 
 def tool_output(message: Message) -> ToolOutput:
-    """The event of a stored tool result."""
-    text = "\n".join(part.text for part in message.parts if isinstance(part, Text | Json))
+    """The event of a stored tool result, without texts that are for the model alone."""
+    text = "\n".join(part.text for part in message.parts if isinstance(part, Json) or is_for_people(part))
     numbers = tuple(shown.number for shown in message.showings)
     return ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error)
 

@@ -188,7 +188,7 @@ class ToolProgress(Struct, frozen=True, tag="tool-progress"):
 
 
 class ToolOutput(Struct, frozen=True, tag="tool-output"):
-    """A tool's stored result: its text, and the numbers of its files."""
+    """A tool's stored result: its text for people, and the numbers of its files."""
 
     call_id: str
     tool: str

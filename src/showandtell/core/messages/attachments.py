@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType, field
 
 from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.messages.file import Audience
+from showandtell.core.messages.metadata import load_metadata
 from showandtell.errors import BadInput
 
 By: TypeAlias = Literal["user", "tool", "assistant", "url", "mcp"]
@@ -114,6 +115,7 @@ class Attachment(Struct, frozen=True):
     corrected: the claimed type, if the bytes are of another type. date: a day in ISO 8601.
     audience: who may see it. A file for the user alone is never given to a model, in any form.
     in_context: whether requests may hold its content. If not, the model gets its name, and reads it with a tool.
+    convert: whether a model may get it in another form. external_id: the program's own id, `File.id`.
     """
 
     id: str
@@ -130,6 +132,14 @@ class Attachment(Struct, frozen=True):
     state: State = "ready"
     audience: Audience = "both"
     in_context: bool = True
+    convert: bool = True
+    external_id: str | UnsetType = UNSET
+    metadata_json: str | UnsetType = field(default=UNSET, name="metadata")
+
+    @property
+    def metadata(self) -> dict[str, Any] | None:
+        """The program's own data about it, `File.metadata`."""
+        return load_metadata(self.metadata_json)
 
     @property
     def name_for_model(self) -> str:

@@ -18,6 +18,7 @@ import pybase64
 from showandtell.core.messages.display_names import clean_name
 from showandtell.core.messages.file import Audience, File, Reader
 from showandtell.core.messages.message import Draft, History, Message, Role, Stop
+from showandtell.core.messages.metadata import dump_metadata
 from showandtell.core.messages.parts import (
     Approval,
     Correction,
@@ -47,7 +48,7 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
 
     `problem` says why there are no bytes. `view` is the part that is shown again, if not all. `date` is the day on
     which it was added, `shared_by` the person from whose conversation the user took it. `in_context` is false for a
-    file whose content is kept out of requests.
+    file whose content is kept out of requests. `id` and `metadata` are the program's own.
     """
 
     path: str | None = None
@@ -63,6 +64,9 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     view: Selection | None = None
     shared_by: str | None = None
     in_context: bool = True
+    id: str | None = None
+    metadata: dict[str, Any] | None = None
+    convert: bool = True
 
 
 class TextRecord(msgspec.Struct, tag="text", forbid_unknown_fields=True, omit_defaults=True):
@@ -95,6 +99,7 @@ class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     """One message; `call_id`, `tool` and `is_error` belong to role tool, `stop` to role assistant, `author` to user.
 
     `parent` is the index of the message before it, if that isn't the previous one in the list (-1: no parent).
+    `metadata` is the program's own, of a tool's result.
     """
 
     role: Role
@@ -105,6 +110,7 @@ class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     stop: Stop | None = None
     parent: Annotated[int, msgspec.Meta(ge=-1)] | None = None
     author: str | None = None
+    metadata: Any = None
 
 
 class ConversationRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -146,13 +152,16 @@ def _parent(record: MessageRecord, index: int) -> int | None:
 def _draft(record: MessageRecord, index: int, folder: Path) -> Draft:
     try:
         parts = tuple(_part(part, folder) for part in record.parts)
+        dump_metadata(record.metadata)
     except BadInput as error:
         raise BadConversation(f"messages[{index}]: {error}") from error
     except (ValueError, RecursionError) as error:
         # For example a path with a NUL, a number too large for a float, or a value of a thousand brackets.
         raise BadConversation(f"messages[{index}] can't be read: {error}") from error
     author = clean_name(record.author) if record.role == "user" else ""
-    return Draft(record.role, parts, record.call_id, record.tool, record.is_error, record.stop, author or None)
+    return Draft(
+        record.role, parts, record.call_id, record.tool, record.is_error, record.stop, author or None, record.metadata
+    )
 
 
 def _part(record: PartRecord, folder: Path) -> DraftPart:
@@ -255,6 +264,9 @@ def _source(record: FileRecord, folder: Path) -> File:
         audience=record.audience,
         shared_by=clean_name(record.shared_by) or None,
         in_context=record.in_context,
+        id=record.id,
+        metadata=record.metadata,
+        convert=record.convert,
     )
 
 
@@ -296,6 +308,7 @@ def dump(messages: Sequence[Message], file: Callable[[int], FileRecord], head: s
                 message.stop,
                 None if parent == index - 1 else parent,
                 message.author or None,
+                message.metadata,
             )
         )
     last = -1 if head is None else indexes[head]

@@ -6,16 +6,17 @@ Once it is stored and probed, it becomes a `Shown`. Stored messages only hold `S
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias, TypedDict
 from urllib.parse import urlsplit
 
 from showandtell.core.display.displayed import Displayed
 from showandtell.core.display.layout import Block
-from showandtell.errors import BadFile
+from showandtell.core.messages.metadata import check_id, dump_metadata, load_metadata
+from showandtell.errors import BadFile, BadInput
 
 #: The module that opens paths. It is outside of `core`, which does no I/O, and is loaded when a path is opened.
 PATHS = "showandtell.storage.files.paths:"
@@ -25,6 +26,9 @@ DISPLAY = "showandtell.storage.files.display:file_blocks"
 
 #: Who may see a file or read a text, in MCP's words: the user, the assistant (the model), or both.
 Audience: TypeAlias = Literal["both", "user", "assistant"]
+
+#: A program's own data about a file.
+Metadata: TypeAlias = Mapping[str, object] | None
 
 URI_SCHEMES = frozenset({"https", "http", "gs", "s3", "openai", "anthropic", "google", "xai", "mistral"})
 
@@ -55,15 +59,28 @@ class EncodedText:
         return io.BytesIO(self.data)
 
 
+class Details(TypedDict):
+    """What every constructor of a file takes."""
+
+    description: str | None
+    audience: Audience
+    id: str | None
+    metadata: Metadata
+    convert: bool
+
+
 @dataclass(frozen=True, slots=True)
 class File(Displayed):
     """A file as the program provides it. Its type is declared, and verified once the file is stored.
 
-    number, date (a day in ISO 8601): only for files of an existing conversation. id: only for files that were uploaded
-    before their message. within: the folder that a path may not leave, checked now and when it is opened.
+    description: words about it for the model, on one line.
     audience: "user" keeps the bytes, name and description from the model; "assistant" keeps the file out of the page.
+    id, metadata: the program's own id, and JSON of at most 32,000 characters. They are stored and never sent.
+    convert: False sends the file to a model as it is or not at all.
+    within: the folder that a path may not leave, checked now and when it is opened.
     in_context: False keeps the content out of requests: the model gets the name, and reads it with `get_document`.
-    shared_by: only for files from another person's conversation: the display name of that person.
+    number, date (a day in ISO 8601): only for files of an existing conversation. upload_id: only for files that were
+    uploaded before their message. shared_by: only for files from another person's conversation: that person's name.
 
     >>> from showandtell import File
     >>> file = File.from_bytes(b"a,b", "text/csv", "table.csv")
@@ -82,6 +99,18 @@ class File(Displayed):
     audience: Audience = "both"
     shared_by: str | None = None
     in_context: bool = True
+    metadata: Metadata = field(default=None, hash=False)
+    convert: bool = True
+    upload_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.id is not None:
+            check_id(self.id)
+        if self.metadata is not None:
+            copied = load_metadata(dump_metadata(self.metadata))
+            if not isinstance(copied, dict):
+                raise BadInput(f"metadata of a file is a dict, not {type(self.metadata).__name__}")
+            object.__setattr__(self, "metadata", copied)
 
     @classmethod
     def from_bytes(
@@ -92,9 +121,13 @@ class File(Displayed):
         description: str | None = None,
         *,
         audience: Audience = "both",
+        id: str | None = None,  # noqa: A002 - it is one
+        metadata: Metadata = None,
+        convert: bool = True,
     ) -> File:
         """Create a file from bytes. Without a `media_type`, their signature decides the type."""
-        return cls(bytes(data), media_type, name, description, audience=audience)
+        details = Details(description=description, audience=audience, id=id, metadata=metadata, convert=convert)
+        return cls(bytes(data), media_type, name, **details)
 
     @classmethod
     def from_path(
@@ -104,7 +137,11 @@ class File(Displayed):
         name: str | None = None,
         *,
         within: str | Path | None = None,
+        description: str | None = None,
         audience: Audience = "both",
+        id: str | None = None,  # noqa: A002 - it is one
+        metadata: Metadata = None,
+        convert: bool = True,
     ) -> File:
         """Create a file from a path, which is read when the message is sent.
 
@@ -112,11 +149,12 @@ class File(Displayed):
         is repeated when the file is opened. Pipes and devices are rejected then.
         """
         path = Path(path)
+        details = Details(description=description, audience=audience, id=id, metadata=metadata, convert=convert)
         if within is None:
-            return cls(path, media_type, name or path.name, audience=audience)
+            return cls(path, media_type, name or path.name, **details)
         folder = Path(within).resolve()
         inside: Path = resolve_name(f"{PATHS}resolve_within")(path, folder)
-        return cls(inside, media_type, name or inside.name, within=folder, audience=audience)
+        return cls(inside, media_type, name or inside.name, within=folder, **details)
 
     @classmethod
     def from_uri(
@@ -127,6 +165,9 @@ class File(Displayed):
         description: str | None = None,
         *,
         audience: Audience = "both",
+        id: str | None = None,  # noqa: A002 - it is one
+        metadata: Metadata = None,
+        convert: bool = True,
     ) -> File:
         """Create a file that the provider opens: `https:`, `gs:`, `s3:`, or a provider's file id as `openai:file-abc`.
 
@@ -139,7 +180,8 @@ class File(Displayed):
             raise BadFile(uri[:80], f"is not a valid URI ({error})", "check its syntax") from None
         if parts.scheme not in URI_SCHEMES:
             raise BadFile(uri[:80], f"has the scheme {parts.scheme!r}", f"use one of {', '.join(sorted(URI_SCHEMES))}")
-        return cls(Uri(uri), media_type, name or Path(parts.path).name or uri, description, audience=audience)
+        details = Details(description=description, audience=audience, id=id, metadata=metadata, convert=convert)
+        return cls(Uri(uri), media_type, name or Path(parts.path).name or uri, **details)
 
     @classmethod
     def from_reader(
@@ -149,13 +191,18 @@ class File(Displayed):
         media_type: str,
         name: str | None = None,
         *,
+        description: str | None = None,
         audience: Audience = "both",
+        id: str | None = None,  # noqa: A002 - it is one
+        metadata: Metadata = None,
+        convert: bool = True,
     ) -> File:
         """Create a file of `size` bytes (None: unknown) from what `open()` returns.
 
         It is called once, when the message is sent.
         """
-        return cls(Reader(open, size), media_type, name, audience=audience)
+        details = Details(description=description, audience=audience, id=id, metadata=metadata, convert=convert)
+        return cls(Reader(open, size), media_type, name, **details)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:

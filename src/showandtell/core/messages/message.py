@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from showandtell.core.messages.file import File
+from showandtell.core.messages.metadata import load_metadata
 from showandtell.core.messages.parts import DraftPart, Json, Part, Shown, Text, ToolCall, is_approval, is_note
 
 Role: TypeAlias = Literal["user", "assistant", "tool"]
@@ -36,6 +38,8 @@ class Reference(Struct, frozen=True):
 class Draft:
     """A message before ingest, from a user, a tool or another library's history: its files are claims.
 
+    metadata: the program's own JSON, such as that of a `ToolResult`. It is stored, and no model sees it.
+
     >>> from showandtell import Draft, File, Text
     >>> draft = Draft("user", (Text("What is this?"), File.from_bytes(b"a,b", "text/csv", "table.csv")))
     >>> [file.name for file in draft.claims]
@@ -49,6 +53,7 @@ class Draft:
     is_error: bool = False
     stop: Stop | None = None
     author: str | None = None
+    metadata: object = field(default=None, hash=False)
 
     @property
     def claims(self) -> tuple[File, ...]:
@@ -120,6 +125,12 @@ class Message(Struct, frozen=True):
     parent_id: str | None = None
     references: tuple[Reference, ...] = ()
     author: str | UnsetType = UNSET
+    metadata_json: str | UnsetType = msgspec.field(default=UNSET, name="metadata")
+
+    @property
+    def metadata(self) -> Any:
+        """The metadata of a tool's result, `ToolResult(metadata=)`. None if it has none, or none that is JSON."""
+        return load_metadata(self.metadata_json)
 
     @property
     def text(self) -> str:

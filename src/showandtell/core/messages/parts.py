@@ -6,7 +6,7 @@ Parts are values: equal by content, hashable, and without bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, Literal, TypeAlias
+from typing import Generic, Literal, TypeAlias, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
@@ -150,3 +150,8 @@ def is_note(parts: Sequence[DraftPart]) -> bool:
 def is_summary(parts: Sequence[DraftPart]) -> bool:
     """Whether a message with these parts stands for earlier messages."""
     return bool(parts) and all(isinstance(part, Summary) for part in parts)
+
+
+def is_for_people(part: DraftPart) -> TypeGuard[Text]:
+    """Whether a part is text that the user may read."""
+    return isinstance(part, Text) and part.audience != "assistant"

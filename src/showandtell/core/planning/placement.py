@@ -17,7 +17,7 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivations
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Opaque, Selection
 from showandtell.core.planning.acceptance import Source, find_cell, find_refusal, find_rejection, is_seen
-from showandtell.core.planning.conversions import conversion_options, shape_problem
+from showandtell.core.planning.conversions import SVG, conversion_options, shape_problem
 from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.values import Delivery, Policy, View
 
@@ -25,6 +25,9 @@ FOR_USER = "kept from the model: it is for the user alone"
 #: The reason of a file whose content is kept out of requests.
 TO_BE_READ = "kept out of the context: the model reads it with get_document"
 UNREADABLE = "kept out of the context: add get_document to the tools, so that the model can read it"
+NOT_CONVERTED = "it is sent as it is or not at all"
+#: Types of text that are sent in another form.
+CONVERTED_TEXTS = frozenset({"text/html", SVG})
 #: The start of the reason of a file that is out of view; the limit that it would exceed follows.
 OUT_OF_VIEW = "out of view: "
 
@@ -276,6 +279,8 @@ def convert(use: FileUse, target: Target, known: Derivations, policy: Policy, re
         return reject(use, policy, reason + bytes_advice(use, target))
     if reasons and source.kind != "text" and policy.on(use.attachment.kind) == "note":
         return reject(use, policy, reasons[-1])
+    if not use.attachment.convert and isinstance(source, Facts) and not is_plain_text(source):
+        return reject(use, policy, "; ".join([*reasons[-1:], NOT_CONVERTED]))
     why = reasons[-1 if use.smaller else 0] if reasons else "a part of it was asked for"
     failures: dict[str, list[str]] = {}
     for option in conversion_options(source, target, places(use, target), use.view, smaller=use.smaller):
@@ -298,6 +303,11 @@ def convert(use: FileUse, target: Target, known: Derivations, policy: Policy, re
     if not reasons and not tried:
         return decide_placement(replace(use, view=None), target, known, policy)
     return reject(use, policy, "; ".join([*reasons[-1:], *tried]))
+
+
+def is_plain_text(source: Facts) -> bool:
+    """Whether a file is text that a model gets as it is."""
+    return source.kind == "text" and source.media_type not in CONVERTED_TEXTS
 
 
 def bytes_advice(use: FileUse, target: Target) -> str:
@@ -340,7 +350,7 @@ def must_be_shown(use: FileUse, policy: Policy) -> bool:
         case "error":
             return use.answered or use.recent
         case "convert":
-            return use.answered
+            return use.answered and use.attachment.convert
 
 
 class MessageCounts:

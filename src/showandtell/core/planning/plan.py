@@ -99,6 +99,7 @@ def make_receipt(placement: Placement) -> Receipt:
         bytes=size,
         variant=derivative,
         view=placement.view if derivative is not None else None,
+        external_id=file.external_id,
     )
 
 

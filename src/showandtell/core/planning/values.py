@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias, get_args
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from showandtell.core.capabilities.cells import Capability, Place
 from showandtell.core.display.displayed import Displayed
@@ -118,6 +118,8 @@ class Entry(Struct, frozen=True, cache_hash=True):
 class Receipt(Displayed, Struct, frozen=True):
     """How one file was delivered in one step. `bytes` is what it adds to the request body, before base64.
 
+    external_id: the program's own id, `File.id`. Records omit it otherwise.
+
     >>> from showandtell import Agent, builtin_tools
     >>> from showandtell.samples import folder
     >>> run = Agent("inspector", builtin_tools(folder())).run_sync("/read_file path=kiwi.jpg")
@@ -139,6 +141,7 @@ class Receipt(Displayed, Struct, frozen=True):
     bytes: int
     variant: Derivative | None = None
     view: Selection | None = None
+    external_id: str | UnsetType = UNSET
 
     @property
     def label(self) -> str:

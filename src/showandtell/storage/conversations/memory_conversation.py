@@ -97,6 +97,9 @@ class MemoryConversation(Displayed):
             number,
             audience=found.audience,
             in_context=found.in_context,
+            id=found.external_id or None,
+            metadata=found.metadata,
+            convert=found.convert,
         )
 
     def view(self) -> View:

@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import Select, bindparam, select
 
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Text
+from showandtell.core.messages.parts import is_for_people
 from showandtell.storage.conversations.access import check_id, check_user
 from showandtell.storage.conversations.store import SELECT_NEWEST, SELECT_OLDER
 from showandtell.storage.database.database import Database, Row
@@ -73,7 +73,7 @@ def filter_rows(rows: Sequence[Row], terms: SearchTerms) -> set[str]:
 
 def visible_text(message: Message) -> str:
     """The text of a message that people see."""
-    return "\n".join(part.text for part in message.parts if isinstance(part, Text) and part.audience != "assistant")
+    return "\n".join(part.text for part in message.parts if is_for_people(part))
 
 
 @cache

@@ -15,7 +15,7 @@ from showandtell.core.events.replay import StepSummary
 from showandtell.core.messages.attachments import Attachment, Facts, ProbedFile, find_attachment
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.message import BranchPoint, Draft, Message
-from showandtell.core.messages.parts import ToolCall
+from showandtell.core.messages.parts import ToolCall, is_for_people
 from showandtell.core.planning.step_record import Step
 from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.storage.blobs.base import BlobStore
@@ -383,8 +383,8 @@ class StoredConversation(MemoryConversation):
 
 
 def title_of(message: Message) -> str:
-    """The start of a message as a title."""
-    return shorten(message.text)
+    """The start of a message as a title, without texts that are for the model alone."""
+    return shorten("".join(part.text for part in message.parts if is_for_people(part)))
 
 
 def shorten(text: str) -> str:

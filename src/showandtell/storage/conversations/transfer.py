@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 from sqlalchemy import Connection, insert
 
 from showandtell.core.collect.sanitize import clean
@@ -41,11 +41,14 @@ ADDRESS_PROBLEM = (
 )
 
 
-async def export_conversation(conversation: MemoryConversation, path: str | Path, *, author: str | None = None) -> None:
+async def export_conversation(
+    conversation: MemoryConversation, path: str | Path, *, author: str | None = None, metadata: bool = True
+) -> None:
     """Write a conversation, with all branches and files, to a zip file, atomically.
 
     Files without bytes are exported with their problem. Receipts, usage and uploads are not exported. `author` is the
-    display name for people's messages without one. Raises `BadInput` if `path` can't be written.
+    display name for people's messages without one. Without `metadata`, the program's own ids and metadata are left out.
+    Raises `BadInput` if `path` can't be written.
 
     >>> import asyncio, tempfile
     >>> from pathlib import Path
@@ -72,8 +75,12 @@ async def export_conversation(conversation: MemoryConversation, path: str | Path
     broken = {number for number, file in files.items() if file.facts is not None and file.facts in problems}
 
     def record(number: int) -> FileRecord:
-        return record_of(find_attachment(conversation.attachments, number), broken=number in broken)
+        file = find_attachment(conversation.attachments, number)
+        own = {} if metadata else {"external_id": UNSET, "metadata_json": UNSET}
+        return record_of(structs.replace(file, **own), broken=number in broken)
 
+    if not metadata:
+        messages = [structs.replace(message, metadata_json=UNSET) for message in messages]
     data = dump(messages, record, head)
     intact = [file for number, file in sorted(files.items()) if number not in broken]
     await run_long_job(write_archive, Path(path), data, intact, conversation.blobs)
@@ -89,6 +96,9 @@ def record_of(file: Attachment, *, broken: bool = False) -> FileRecord:
         audience=file.audience,
         shared_by=file.origin.shared_by or None,
         in_context=file.in_context,
+        id=file.external_id or None,
+        metadata=file.metadata,
+        convert=file.convert,
     )
     with suppress(ValueError):  # a caller may have given an invalid date
         record.date = dt.date.fromisoformat(file.date)

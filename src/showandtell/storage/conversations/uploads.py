@@ -142,7 +142,15 @@ class Uploads:
         shared_by = attachment.origin.shared_by or None
         if match.owner != self.user:
             shared_by = await name_of(self.database, match.owner) or UNNAMED
-        return replace(file, description=attachment.description, shared_by=shared_by)
+        is_own = match.owner == self.user
+        return replace(
+            file,
+            description=attachment.description,
+            shared_by=shared_by,
+            id=(attachment.external_id or None) if is_own else None,
+            metadata=attachment.metadata if is_own else None,
+            convert=attachment.convert,
+        )
 
     def _file(
         self,
@@ -155,7 +163,7 @@ class Uploads:
         id: str | None = None,  # noqa: A002 - it is one
     ) -> File:
         stored = StoredSource(self.blobs.for_owner(owner), facts, read_claim(claimed, name), corrected)
-        return File(Reader(stored, facts.size), claimed, name, id=id)
+        return File(Reader(stored, facts.size), claimed, name, upload_id=id)
 
 
 def store_upload(connection: Connection, upload: Upload, now: float) -> None:

@@ -14,6 +14,7 @@ from showandtell.core.messages.attachments import Attachment, Origin, ProbedFile
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.message import Draft, History, Message, starts_turn
+from showandtell.core.messages.metadata import dump_metadata
 from showandtell.core.messages.parts import DraftPart, Json, Part, Shown, Text
 from showandtell.core.references import resolve
 from showandtell.errors import BadConversation
@@ -58,6 +59,7 @@ class Register:
             parent_id,
             references,
             draft.author or UNSET,
+            UNSET if draft.metadata is None else dump_metadata(draft.metadata),
         )
         return AcceptedMessage(message, tuple(numbering.fresh.values()))
 
@@ -94,8 +96,8 @@ class Register:
 
 
 def text_of(draft: Draft) -> str:
-    """The text of a draft."""
-    return "\n".join(part.text for part in draft.parts if isinstance(part, Text))
+    """The text of a draft that a model reads."""
+    return "\n".join(part.text for part in draft.parts if isinstance(part, Text) and part.audience != "user")
 
 
 class Numbering:
@@ -145,7 +147,7 @@ class Numbering:
             )
         proof = proved.facts or proved.address
         attachment = Attachment(
-            id=file.id or new_id("att"),
+            id=file.upload_id or new_id("att"),
             number=number,
             name=proved.name or _default_name(number, proof.media_type if proof else file.media_type),
             origin=structs.replace(self._origin, shared_by=file.shared_by) if file.shared_by else self._origin,
@@ -158,6 +160,9 @@ class Numbering:
             claimed=normalize_claim(file.media_type),
             audience=file.audience,
             in_context=file.in_context,
+            convert=file.convert,
+            external_id=file.id or UNSET,
+            metadata_json=UNSET if file.metadata is None else dump_metadata(file.metadata),
         )
         self.fresh[number] = attachment
         self._next = max(self._next, number + 1)
