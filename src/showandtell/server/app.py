@@ -131,7 +131,7 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
     async with location.store(terms) as store, Transport() as transport:
         agents = Agents(config, transport)
         try:
-            agents.get(config.default_model)
+            agents.get(config.default_model, agents.new_settings())
         except MissingKey as error:  # other models may work, and the page shows the reason
             log.warning("the default model %s is not available: %s", config.default_model, error)
         async with agents, Runs(store, RunExecutor(store, agents, watchers, config.deps)) as runs:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from showandtell.core.messages.message import BranchPoint, Draft
 from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream.chunks import HEADERS
-from showandtell.errors import BadInput, NotFound, ShowAndTellError, UnknownModel
+from showandtell.errors import BadInput, NotFound, ShowAndTellError
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.chat_request import ChatRequest, FileId, parse_chat_request
@@ -21,24 +21,21 @@ from showandtell.server.event_stream import EventStream
 from showandtell.server.files.receiving import refuse_body
 from showandtell.server.idempotency import Decision, decide, find_branch_point, possible_keys, starts_branch
 from showandtell.server.middleware.body_limits import MAX_CHAT_BODY, receive_limited
+from showandtell.server.model_choice import choose_model
 from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunDiscarded, RunRequest
 from showandtell.server.runs.manager import TURN_SECONDS
 from showandtell.server.schemas import errors
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations import library, runs
-from showandtell.storage.conversations.access import ID, NO_TEXT, AliasTaken, resolve
+from showandtell.storage.conversations.access import ID, AliasTaken, resolve
 from showandtell.storage.conversations.memory_conversation import waiting_calls
-from showandtell.storage.conversations.preferences import read_preferences
 from showandtell.storage.conversations.runs import RUNNING, RunRow
 from showandtell.storage.conversations.sharing import author_of
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.files.sources import stored_facts
 
 router = APIRouter(prefix="/api/chat", tags=["chat"])
-
-#: Maximum length of a model's name: agents are cached by it.
-MAX_MODEL_NAME = 500
 
 STREAM_RESPONSE: dict[str, Any] = {
     "content": {"text/event-stream": {"schema": {"type": "string"}, "example": openapi_examples.STREAM}},
@@ -91,7 +88,7 @@ async def chat(request: Request, server: CurrentServer, user: CurrentUser) -> Re
             if not isinstance(body, bytes):
                 return body or Response(status_code=499)  # the client is gone: only metrics and logs see this
             chat_request = parse_chat_request(body)
-            return await respond(server, user, chat_request, await choose_model(server, user, chat_request))
+            return await respond(server, user, chat_request)
     except ShowAndTellError as error:
         if body is not None:
             raise
@@ -105,35 +102,18 @@ class Place(Struct, frozen=True):
     create: Callable[[Connection, float], None] | None = None
 
 
-class ModelChoice(Struct, frozen=True):
-    """The model of a run, and the user's instructions for it."""
-
-    model: str
-    instructions: str
-
-
-async def respond(server: Server, user: User, request: ChatRequest, choice: ModelChoice) -> Response:
+async def respond(server: Server, user: User, request: ChatRequest) -> Response:
     """Respond in the request's conversation. A new one is stored with its first run, and deleted if that fails."""
     place = await find_or_prepare(server, user, request.chat_id)
     try:
-        return await respond_in(server, user, request, place, choice)
+        return await respond_in(server, user, request, place)
     except (AliasTaken, RunDiscarded):
         pass  # a concurrent request created it, or nothing of an earlier copy of this request was stored
     except NotFound:
         if place.create is not None or await runs.conversation_exists(server.store.database, place.conversation.id):
             raise
         # a concurrent request created it and deleted it
-    return await respond(server, user, request, choice)
-
-
-async def choose_model(server: Server, user: User, request: ChatRequest) -> ModelChoice:
-    """The model of the request, of the user's settings, or of the server. Raises before anything is stored."""
-    preferences = await read_preferences(server.store.database, user.name)
-    model = request.model or preferences.model or server.config.default_model
-    if len(model) > MAX_MODEL_NAME or NO_TEXT.search(model):
-        raise UnknownModel(f"there is no model {model!r:.40}: use up to {MAX_MODEL_NAME} characters, without NUL")
-    server.agents.get(model, preferences.instructions)
-    return ModelChoice(model, preferences.instructions)
+    return await respond(server, user, request)
 
 
 def is_conversation_id(chat_id: str) -> bool:
@@ -156,15 +136,16 @@ async def find_or_prepare(server: Server, user: User, chat_id: str) -> Place:
     return Place(*server.store.prepare(user.name, alias=chat_id))
 
 
-async def respond_in(server: Server, user: User, request: ChatRequest, place: Place, choice: ModelChoice) -> Response:
+async def respond_in(server: Server, user: User, request: ChatRequest, place: Place) -> Response:
     """Start the run of a request and stream it; for a repeated request, replay or follow its run."""
     conversation = place.conversation
     repeat = await find_repeat(server, request, conversation)
     if repeat.run is not None:
         return await replay_or_follow(server, conversation, repeat.run)
+    choice = await choose_model(server, user, request, conversation)
     drafts = await make_drafts(server, user, request, conversation)
     branch_point = await read_branch_point(server, request, conversation)
-    run_request = RunRequest(drafts, branch_point, choice.instructions, place.create)
+    run_request = RunRequest(drafts, branch_point, choice.settings, place.create)
     row, live = await server.runs.start(conversation, user.name, choice.model, repeat.key, run_request)
     if live is None:
         return await replay_or_follow(server, conversation, row)

@@ -121,6 +121,11 @@ class ChatRequest(Struct, frozen=True):
         """Whether the request asks for another response to an earlier message."""
         return self.trigger == "regenerate-message"
 
+    @property
+    def is_continuation(self) -> bool:
+        """Whether the request continues the newest answer: by approvals, or by no message at all."""
+        return self.client_id is None and not self.is_regeneration
+
 
 read_body = msgspec.json.Decoder(Body).decode
 read_id = msgspec.json.Decoder(str).decode

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, structs, to_builtins
 
 from showandtell.agent.decide import Done, LoopLimits, Wait, decide
 from showandtell.core.events.replay import StepSummary
@@ -66,7 +67,7 @@ def serialize_conversation(
 ) -> dict[str, Any]:
     """Return a conversation and its details as JSON."""
     about, links = details.overview, FileLinks(conversation.id, link)
-    is_waiting = not about.running and isinstance(decide(conversation.view(), limits), Wait)
+    is_waiting = not about.running and is_waiting_now(conversation.view(), details.runs, limits)
     waiting = [call.call_id for call in waiting_calls(conversation.messages)] if is_waiting else ()
     page = Page(conversation.attachments, links, details.summaries, waiting, metadata_of(conversation, details, limits))
     return {
@@ -83,6 +84,14 @@ def serialize_conversation(
         "messages": ui_messages(conversation.messages, page),
         "attachments": [links.attachment(file) for _, file in sorted(conversation.attachments.items())],
     }
+
+
+def is_waiting_now(view: View, runs: Mapping[str | None, RunRow], limits: LoopLimits) -> bool:
+    """Whether the newest answer waits for approvals. A run that did so had a step left by its own limits."""
+    run = runs.get(view.answering)
+    if run is not None and run.status == "waiting":
+        limits = structs.replace(limits, max_steps=sys.maxsize)
+    return isinstance(decide(view, limits), Wait)
 
 
 def metadata_of(

@@ -22,6 +22,7 @@ FROZEN = {
     "first.py": "cc284698e4db9972a7e167d756f9054adb568ff99a6469d69a15259e8d5e7f2b",
     "chat.py": "a43fcd250b9ef2c54ae67494ee741e52b7de027f21ee6aadc37b1273b23a1f12",
     "accounts.py": "4c1232235cf5144158869f6b1abf86023bd5bdbf0f3d5923e3f0831ebe981245",
+    "settings_of_runs.py": "f6d15e3298bf01168ad820b3425a7060b3decec6221ea21441f31c6594665d10",
 }
 NEW = "dump one of it, as the first lines of the others say, before the next revision is written"
 

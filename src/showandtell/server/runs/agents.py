@@ -1,4 +1,4 @@
-"""The agents of a server: one per model and instructions. They are cached, and share one transport."""
+"""The agents of a server: one per model and settings. They are cached, and share one transport."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from showandtell.agent.toolsets import OpenToolsets, split_tools
 from showandtell.errors import ShowAndTellError
 from showandtell.network.transport import Transport
 from showandtell.server.config import Config
+from showandtell.server.runs.stored_settings import StoredSettings, read_settings
+from showandtell.storage.database.rows import serialize
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +39,7 @@ def build_tools(folder: Path | None, configured: Mapping[str, Tool]) -> list[Too
 
 
 class Agents:
-    """A cache of agents by model and instructions."""
+    """A cache of agents by model and stored settings."""
 
     def __init__(self, config: Config, transport: Transport) -> None:
         self._config, self._transport = config, transport
@@ -69,23 +71,31 @@ class Agents:
         tools = (*self._tools, *self._open_toolsets.listed)
         return frozenset(tool.name for tool in tools if tool.approval)
 
-    def get(self, model: str, instructions: str = "") -> Agent:
-        """Return the agent for a model. Raises `UnknownModel`, and `MissingKey`, which names the variable to set."""
-        key = (model, instructions)
-        agent = self._cached.pop(key, None) or self._make(model, instructions)
+    def new_settings(self, instructions: str = "") -> str:
+        """The settings to store with a new run, with a user's instructions."""
+        config = self._config
+        limits = RunLimits(steps=config.max_steps, seconds=config.max_seconds, on_full=config.on_full)
+        return serialize(StoredSettings(instructions, limits))
+
+    def get(self, model: str, settings: str) -> Agent:
+        """Return the agent for a model and the stored settings of a run.
+
+        Raises `UnknownModel`, `MissingKey`, which names the variable to set, and `StorageFailed` for damaged settings.
+        """
+        key = (model, settings)
+        agent = self._cached.pop(key, None) or self._make(model, read_settings(settings))
         self._cached[key] = agent
         if len(self._cached) > MAX_AGENTS:
             self._cached.popitem(last=False)
         return agent
 
-    def _make(self, model: str, instructions: str) -> Agent:
+    def _make(self, model: str, settings: StoredSettings) -> Agent:
         agent = Agent(
             model,
             (*self._tools, *self._toolsets),
-            f"{ABOUT_FILES}\n\n{instructions}".strip(),
-            limits=RunLimits(
-                steps=self._config.max_steps, seconds=self._config.max_seconds, on_full=self._config.on_full
-            ),
+            f"{ABOUT_FILES}\n\n{settings.instructions}".strip(),
+            model_settings=settings.model_settings,
+            limits=settings.limits,
             file_policy=FilePolicy(max_file_bytes=self._config.place.max_file_bytes),
             connection=Connection(transport=self._transport),
         )

@@ -55,10 +55,11 @@ class RunExecutor:
     async def __call__(self, live: LiveRun) -> None:
         """Execute one run to its end."""
         caller.set(Caller(live.row.user_id))  # a run of another worker has no request
-        instructions = live.request.instructions
-        if instructions is None:
-            instructions = (await read_preferences(self._store.database, live.row.user_id)).instructions
-        agent = self._agents.get(live.row.model, instructions)
+        settings = live.row.settings
+        if settings is None:  # an older version stored it
+            preferences = await read_preferences(self._store.database, live.row.user_id)
+            settings = self._agents.new_settings(preferences.instructions)
+        agent = self._agents.get(live.row.model, settings)
         async with Scope() as scope:
             # From the user whose run it is: one that is taken over, or continues after an approval, has no request.
             await self._execute(live, agent, await self._open_deps(scope, live.row.user_id))

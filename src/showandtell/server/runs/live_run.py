@@ -22,13 +22,13 @@ HEARTBEAT_SECONDS = 1.0
 class RunRequest(Struct, frozen=True):
     """The new messages of a run and where they branch off. A run that continues the conversation has neither.
 
-    `instructions` are the user's; None: read the settings when the run executes. `create` stores a new conversation, in
-    the transaction that stores the run.
+    `settings` is the record to store with the run. `create` stores a new conversation, in the transaction that stores
+    the run.
     """
 
     drafts: Sequence[Draft] = ()
     branch_point: BranchPoint | None = None
-    instructions: str | None = None
+    settings: str | None = None
     create: Callable[[Connection, float], None] | None = None
 
 

@@ -172,7 +172,7 @@ class Runs:
         self._turns.check(user)
         now, head = self._store.terms.clock(), conversation.head
         names = (new_id("run"), conversation.id, user, client_id, None, head, model)
-        new_row = RunRow(*names, RUNNING, 0, self.worker, now, 0, now, None)
+        new_row = RunRow(*names, RUNNING, 0, self.worker, now, 0, now, None, settings=request.settings)
 
         async def store_and_launch() -> tuple[RunRow, LiveRun | None]:
             row, is_new = await runs.start(self._store.database, new_row, request.create)

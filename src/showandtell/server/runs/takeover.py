@@ -23,20 +23,19 @@ async def take_over(store: Store, worker: str, row: RunRow) -> LiveRun | None:
 
     Raises `StorageFailed` if its conversation can't be read, up to `MAX_TRIES` times.
     """
-    now = store.terms.clock()
-    if not await runs.take_over(store.database, row, worker, now):
+    taken = await runs.take_over(store.database, row, worker, store.terms.clock())
+    if taken is None:
         return None
-    row = structs.replace(row, worker=worker, beat=now, tries=row.tries + 1)
     try:
-        conversation = await store.open(row.conversation_id, row.user_id, "writer")
+        conversation = await store.open(taken.conversation_id, taken.user_id, "writer")
     except NotFound:  # deleted, or no longer shared
-        await end_unreadable(store, row, RunEnd("incomplete", "cancelled"))
+        await end_unreadable(store, taken, RunEnd("incomplete", "cancelled"))
     except StorageFailed:
-        if row.tries <= MAX_TRIES:
+        if taken.tries <= MAX_TRIES:
             raise
-        await end_unreadable(store, row, RunEnd("error", GIVEN_UP))
+        await end_unreadable(store, taken, RunEnd("error", GIVEN_UP))
     else:
-        return await resume(store, row, conversation)
+        return await resume(store, taken, conversation)
     return None
 
 

@@ -26,7 +26,10 @@ RELEASED = 0.0
 
 
 class RunRow(Struct, frozen=True):
-    """A stored run. Its fields are the columns of `tables.runs`."""
+    """A stored run. Its fields are the columns of `tables.runs`.
+
+    `settings` is only read by `find_last_of` and `take_over`: it holds a user's instructions, which may be long.
+    """
 
     id: str
     conversation_id: str
@@ -44,6 +47,7 @@ class RunRow(Struct, frozen=True):
     ended: float | None
     status: str | None = None
     reason: str | None = None
+    settings: str | None = None
 
 
 class RunEnd(Struct, frozen=True):
@@ -63,11 +67,12 @@ class RunUpdate(Struct, frozen=True):
     message_id: str | None = None
 
 
-SELECT_RUN = select(r).where(r.c.id == bindparam("run"))
-SELECT_BY_CLIENT_ID = select(r).where(
+SELECT_RUNS = select(*(column for column in r.c if column is not r.c.settings))
+SELECT_RUN = SELECT_RUNS.where(r.c.id == bindparam("run"))
+SELECT_BY_CLIENT_ID = SELECT_RUNS.where(
     r.c.conversation_id == bindparam("conversation"), r.c.client_id == bindparam("client")
 )
-SELECT_RUNNING = select(r).where(r.c.conversation_id == bindparam("conversation"), r.c.state == RUNNING)
+SELECT_RUNNING = SELECT_RUNS.where(r.c.conversation_id == bindparam("conversation"), r.c.state == RUNNING)
 #: After an approval, the same answer continues in a new run.
 SELECT_LAST_OF_MESSAGE = (
     select(r)
@@ -76,13 +81,11 @@ SELECT_LAST_OF_MESSAGE = (
     .limit(1)
 )
 #: A running run may not have a message id yet.
-SELECT_OF_CONVERSATION = (
-    select(r)
-    .where(r.c.conversation_id == bindparam("conversation"), or_(r.c.message_id.is_not(None), r.c.state == RUNNING))
-    .order_by(r.c.created, r.c.id)
-)
+SELECT_OF_CONVERSATION = SELECT_RUNS.where(
+    r.c.conversation_id == bindparam("conversation"), or_(r.c.message_id.is_not(None), r.c.state == RUNNING)
+).order_by(r.c.created, r.c.id)
 #: With a literal, so that it can use the index of running runs: every worker asks this every second.
-SELECT_ALL_RUNNING = select(r).where(r.c.state == literal_column(f"'{RUNNING}'")).order_by(r.c.created)
+SELECT_ALL_RUNNING = SELECT_RUNS.where(r.c.state == literal_column(f"'{RUNNING}'")).order_by(r.c.created)
 #: Checks `tries` in the same statement, because a takeover restarts the log.
 SELECT_LOG = (
     select(run_log.c.seq, run_log.c.data)
@@ -104,6 +107,7 @@ UPDATE_WORKER = (
     .where(r.c.id == bindparam("run"), r.c.worker == bindparam("old"), r.c.beat == bindparam("last"))
     .where(r.c.state == RUNNING)
     .values(worker=bindparam("mine"), beat=bindparam("now"), tries=r.c.tries + 1)
+    .returning(r)
 )
 UPDATE_RELEASED = update(r).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING).values(beat=RELEASED)
 DELETE_RUN = delete(r).where(r.c.id == bindparam("run"), r.c.worker == bindparam("mine"))
@@ -175,7 +179,7 @@ async def find_running(database: Database, conversation_id: str) -> RunRow | Non
 
 
 async def find_last_of(database: Database, conversation_id: str, message_id: str) -> RunRow | None:
-    """The latest run that answered a message."""
+    """The latest run that answered a message, with its settings."""
     return _first(await database.read(SELECT_LAST_OF_MESSAGE, conversation=conversation_id, message=message_id))
 
 
@@ -247,16 +251,17 @@ async def list_stops(database: Database, worker: str) -> list[str]:
     return [row[0] for row in await database.read(SELECT_STOPPED, mine=worker)]
 
 
-async def take_over(database: Database, row: RunRow, worker: str, now: float) -> bool:
-    """Take over the run of a dead worker and restart its log. False if another worker was first."""
+async def take_over(database: Database, row: RunRow, worker: str, now: float) -> RunRow | None:
+    """Take over the run of a dead worker and restart its log. Returns it with its settings, or None if it was taken."""
     parameters = {"run": row.id, "old": row.worker, "last": row.beat, "mine": worker, "now": now}
 
-    def transaction(connection: Connection) -> bool:
-        if connection.execute(UPDATE_WORKER, parameters).rowcount == 0:
-            return False
+    def transaction(connection: Connection) -> RunRow | None:
+        taken = _first(connection.execute(UPDATE_WORKER, parameters).fetchall())
+        if taken is None:
+            return None
         connection.execute(delete(run_log).where(run_log.c.run_id == row.id))
         _notify(connection, [row.id])
-        return True
+        return taken
 
     return await database.write(transaction)
 

@@ -19,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 #: The newest revision in migrations/versions. A database at this revision needs no migration.
-HEAD = "0003"
+HEAD = "0004"
 
 metadata = MetaData(
     naming_convention={
@@ -178,7 +178,8 @@ uploads = Table(
 #: Runs of a server. `client_id` is the id of the client's message, so that a repeated message doesn't start a second
 #: run; `message_id` is the stored message it answers, `before` the head when it started. `state` is running or ended;
 #: `worker` is the process that runs it, `beat` its last heartbeat (epoch seconds), `tries` how often it was taken over;
-#: `stop` is 1 once a stop was requested. `status` and `reason` describe how it ended.
+#: `stop` is 1 once a stop was requested. `status` and `reason` describe how it ended. `settings` is a JSON record of
+#: what it was started with; None for runs that older versions stored.
 runs = Table(
     "runs",
     metadata,
@@ -198,6 +199,7 @@ runs = Table(
     Column("ended", Double),
     Column("status", Text),
     Column("reason", Text),
+    Column("settings", Text),
     UniqueConstraint("conversation_id", "client_id"),
     Index(None, "ended"),
 )
