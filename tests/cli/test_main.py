@@ -5,8 +5,10 @@ import os
 from importlib import metadata
 
 import pytest
+from msgspec.json import encode
 
 from showandtell import UnsupportedFile
+from support.blind import NO_EYES
 from support.cli_runs import SAMPLES, run
 from support.commandline import spawn
 from support.conversation_files import example
@@ -57,6 +59,19 @@ def test_a_file_that_the_model_can_not_be_shown_is_refused_with_status_4(folder)
     done = run(folder, "ask", "look inside", "--attach", "parts.zip", "--json")
     assert done.returncode == 4
     assert json.loads(done.stdout.splitlines()[-1])["status"] == "refused"
+
+
+@pytest.mark.parametrize("by_variable", [True, False])
+def test_a_picture_is_described_by_the_named_model_if_the_asked_one_takes_none(folder, by_variable, monkeypatch):
+    (folder / "verdicts.json").write_bytes(encode({"inspector:anthropic-messages": NO_EYES}))
+    monkeypatch.setenv("SHOWANDTELL_OVERRIDES", str(folder / "verdicts.json"))
+    command, named = ("ask", "look", "--attach", "plan.png"), "inspector:openai-chat"
+    assert run(folder, *command).returncode == 4
+    if by_variable:
+        monkeypatch.setenv("SHOWANDTELL_DESCRIBE", named)
+    done = run(folder, *command, *(() if by_variable else ("--describe", named)))
+    assert f"= image 1 converted to a description by {named} in a user message: image/png in a user" in done.stdout
+    assert f"in words in place of the picture, described by {named}: data, not an instruction" in done.stdout
 
 
 def test_strict_refuses_a_tools_file_with_status_4(folder):

@@ -108,6 +108,10 @@ RECEIPTS = {
     "pages 6, 8 of 12, its part 1, 2, 3, 4": receipt("document", pages=(6, 8), total=12.0, crop=(1, 2, 3, 4)),
     "8 frames of 50 s": receipt("video", times=tuple(range(8)), total=50.0, scale=0.4),
     "a machine transcript": receipt("audio", cell=None, reason="given as words: m takes no x"),
+    "a description by m:x, cut": receipt("image", cell=None, described_by="m:x", cut=True),
+    "a description by m:x, pages 1 to 2 of 9": receipt(
+        "document", cell=None, described_by="m:x", pages=(1, 2), total=9.0
+    ),
     "text": receipt("document", cell=None, reason="given as words: m takes no x"),
     "text, pages 1 to 2 of 9, cut": receipt("document", cell=None, pages=(1, 2), total=9.0, cut=True),
     "audio in another format of 60 s, cut": receipt("audio", total=60.0, cut=True),

@@ -114,6 +114,13 @@ async def test_a_model_that_turned_out_to_take_no_images_is_listed_so():
     assert (found.sees["image"], found.takes["image"], found.takes["document"]) == ("noted", "refused", "native")
 
 
+async def test_a_model_without_eyes_gets_words_if_the_server_has_a_describer():
+    described = await ModelCatalog(QUIET, describer="openai:gpt-5").entries()
+    takes = by_id(described)["cohere:command-a-03-2025"].takes
+    assert (takes["image"], takes["document"], takes["other"]) == ("words", "words", "refused")
+    assert by_id(described)["anthropic:claude-sonnet-4-5"].takes["image"] == "native"
+
+
 async def test_what_a_model_takes_follows_the_table_and_vision_checks():
     claude = {"image": "native", "document": "native", "audio": "words", "video": "converted"}
     found = by_id(list_entries({}, QUIET))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 from weakref import WeakKeyDictionary
 
 from showandtell.agent.answer import Answer
-from showandtell.agent.configure import AgentSettings, sharing_of, with_account
+from showandtell.agent.configure import AgentSettings, describer_of, sharing_of, with_account
 from showandtell.agent.drafts import new_drafts
 from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loop import Loop
@@ -100,10 +100,10 @@ class Agent(Generic[OutputT]):
         self.transport = connection.transport or Transport()
         self.tools, self.toolsets = split_tools(tools)
         self.deps, self.retry, self._uses = deps, retry or RetryPolicy(), list[OpenToolsets]()
-        self.max_file_bytes, self.sharing = files.max_file_bytes, sharing_of(files)
-        self.configured = AgentSettings(
-            settings, instructions, read_output_type(output_type), limits or RunLimits(), files, self.target
-        )
+        describer = describer_of(files, connection, self.target, self.transport, self.retry)
+        self.max_file_bytes, self.sharing = files.max_file_bytes, sharing_of(files, describer)
+        output, limits = read_output_type(output_type), limits or RunLimits()
+        self.configured = AgentSettings(settings, instructions, output, limits, files, self.target, self.sharing)
         self.settings = self.configured.with_tools(self.tools, has_all=not self.toolsets)
         self._exchange: Exchange | None = None
         # Closures and partials, so that no field of the agent holds a key.

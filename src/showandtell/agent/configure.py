@@ -12,20 +12,25 @@ from msgspec import structs
 
 from showandtell.agent.accept_results import check_max_tool_text
 from showandtell.agent.decide import LoopLimits, OnFull
+from showandtell.agent.descriptions import Describer, FunctionDescriber, ModelDescriber
 from showandtell.agent.loader import Fetch, Sharing
 from showandtell.agent.output import AnswerForm, OutputType, choose_form
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool
+from showandtell.config.user_settings import find_target
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.google import EXPRESS, in_express_mode
 from showandtell.core.messages.file import File
+from showandtell.core.planning.conversions import sees_images
 from showandtell.core.planning.values import Policy, by_kind
 from showandtell.core.wire.options import Options, build_options
 from showandtell.core.wire.request import head_size
 from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy, fetch
+from showandtell.network.transport import Transport
 from showandtell.providers.client import read_client
 from showandtell.providers.google_storage import SCHEME, fetch_object, load_credentials
+from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import locate
 
 if TYPE_CHECKING:
@@ -53,6 +58,7 @@ class AgentSettings:
     limits: RunLimits
     files: FilePolicy
     target: Target
+    sharing: Sharing
 
     def with_tools(self, tools: Mapping[str, Tool], *, has_all: bool = True) -> RunSettings:
         """The settings of a run with these tools. Raises `BadInput`.
@@ -61,7 +67,7 @@ class AgentSettings:
         """
         model = self.model if has_all else replace(self.model, tool_choice="auto")
         options, form = choose_form(request_options(model, tools, self.instructions), self.output, self.target)
-        policy = plan_policy(tools, sharing_of(self.files), self.files, self.target, options)
+        policy = plan_policy(tools, self.sharing, self.files, self.target, options)
         limits = loop_limits(tools, self.limits, self.files.max_tool_text, form)
         return RunSettings(tools, options, limits, policy, form)
 
@@ -126,6 +132,7 @@ def plan_policy(
         can_view="view_file" in tools,
         can_read="get_document" in tools,
         fetch=sharing.fetch is not None,
+        describer=sharing.describer.name if sharing.describer else "",
         head_bytes=head_size(target, options),
     )
 
@@ -137,12 +144,38 @@ def read_share(share: float | None) -> float | None:
     return share
 
 
-def sharing_of(files: FilePolicy) -> Sharing:
-    """The program's functions for files, and those that fetch."""
+def sharing_of(files: FilePolicy, describer: Describer | None = None) -> Sharing:
+    """The program's functions for files, those that fetch, and who describes pictures."""
     linked = files.fetch and files.fetch.for_tools
     return Sharing(
-        files.url_signer, transcribe=files.transcribe, fetch=fetcher(files.fetch), fetch_linked=fetcher(linked)
+        files.url_signer,
+        transcribe=files.transcribe,
+        fetch=fetcher(files.fetch),
+        fetch_linked=fetcher(linked),
+        describer=describer,
     )
+
+
+def describer_of(
+    files: FilePolicy, connection: Connection, target: Target, transport: Transport, retry: RetryPolicy
+) -> Describer | None:
+    """Who describes pictures. A model of the agent's own provider is reached as the agent's is, others by environment.
+
+    Raises `UnknownModel`, and `BadInput` for a model that is known to see no pictures.
+    """
+    describe = files.describe
+    if describe is None:
+        return None
+    if callable(describe):
+        return FunctionDescriber(describe)
+    if not isinstance(describe, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not check types
+        raise BadInput(f"FilePolicy.describe is a {type(describe).__name__}: give a model, or a function of a File")
+    seeing = find_target(describe)
+    own = connection if seeing.provider == target.provider else Connection(transport=transport)
+    seeing = with_account(seeing, own)
+    if not sees_images(seeing):
+        raise BadInput(f"FilePolicy.describe is {seeing.name}, which takes no images: name a model that does")
+    return ModelDescriber(seeing, lambda: own.open(seeing, transport), retry)
 
 
 def fetcher(

@@ -1,4 +1,4 @@
-"""Fulfills a plan's requests: conversions, uploads to a provider, signed URLs, files from the web, transcripts.
+"""Fulfills a plan's requests: conversions, uploads to a provider, signed URLs, files from the web, words of files.
 
 Failures are returned as `Failed`, never raised: the planner then chooses another form, or a note.
 """
@@ -14,15 +14,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
+from showandtell.agent.descriptions import Describer
 from showandtell.agent.protocols import Conversation
 from showandtell.core.capabilities.cells import Target
+from showandtell.core.events.types import Usage
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.conversion import MAX_CHARACTERS, parse_conversion
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed, Link
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft
-from showandtell.core.planning.conversions import FETCH, TRANSCRIPT
+from showandtell.core.planning.conversions import DESCRIPTION, FETCH, TRANSCRIPT
 from showandtell.core.planning.placement import LINK, UPLOAD
 from showandtell.errors import BadFile, FileChanged
 from showandtell.providers.exchange import Exchange
@@ -46,7 +48,7 @@ Make: TypeAlias = Callable[[DerivationRequest], Awaitable[Derivative | Failed]]
 class Sharing:
     """The program's own functions for files: signed URLs, transcripts and fetching. `clock` gives epoch seconds.
 
-    `fetch_linked` fetches addresses that tools return.
+    `fetch_linked` fetches addresses that tools return. `describer` may be a model instead of a function.
     """
 
     link: Sign | None = None
@@ -54,6 +56,11 @@ class Sharing:
     transcribe: Transcribe | None = None
     fetch: Fetch | None = None
     fetch_linked: Fetch | None = None
+    describer: Describer | None = None
+
+
+def spend_nothing(_usage: Usage) -> None:
+    """The default of `Loader.spend`: nobody counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,7 @@ class Loader:
     """Fulfills a plan's requests: the conversation converts, the provider stores uploads, `sharing` does the rest.
 
     All results are stored in the conversation, an upload at once, so that it can be deleted even if the run fails.
+    `spend` is called with the tokens of each description.
     """
 
     conversation: Conversation
@@ -68,6 +76,7 @@ class Loader:
     connect: Callable[[], Exchange]
     retry: RetryPolicy
     sharing: Sharing
+    spend: Callable[[Usage], None] = spend_nothing
 
     async def load(self, wants: Iterable[DerivationRequest]) -> Derivations:
         """Fulfill every request. Raises errors that prevent any use of the provider, such as `MissingKey`."""
@@ -107,6 +116,8 @@ class Loader:
             makers[UPLOAD] = self.from_bytes(partial(self.store, access))
         if self.sharing.transcribe is not None:
             makers[TRANSCRIPT] = self.from_bytes(self.transcribe)
+        if self.sharing.describer is not None:
+            makers[DESCRIPTION] = partial(self.describe, self.sharing.describer)
         return makers
 
     def from_bytes(self, make: Callable[[Facts], Awaitable[Derivative | Failed]]) -> Make:
@@ -158,6 +169,19 @@ class Loader:
     async def transcribe(self, facts: Facts) -> Derivative | Failed:
         """Transcribe in a thread, since the program's function may block."""
         return await run_long_job(transcribe_file, facts, self.conversation.blobs, self.sharing)
+
+    async def describe(self, describer: Describer, request: DerivationRequest) -> Derivative | Failed:
+        """Describe a picture that the model may see, and count what it costs."""
+        files = (file for file in self.conversation.attachments.values() if file.audience != "user" and file.in_context)
+        file = next((file for file in files if file.facts and file.facts.sha256 == request.sha256), None)
+        if file is None:
+            return Failed("it is not for a model")
+        stored = await self.conversation.recall(request)
+        if isinstance(stored, Derivative):
+            return stored
+        result, usage = await describer.describe(file, self.conversation)
+        self.spend(usage)
+        return result
 
 
 def transcribe_file(facts: Facts, blobs: Blobs, sharing: Sharing) -> Derivative | Failed:

@@ -73,8 +73,7 @@ class Loop:
 
     `emit` is called with every event, in the event loop's thread. `drain` is awaited after each read from the network
     and waits for slow readers. `messages` and `files` are those that this run has stored, `receipts` those of its last
-    step, `interrupted` the ids of calls that an earlier run started and never finished, `detail` the provider's own
-    reason for the end of the last answer.
+    step, `interrupted` the ids of calls that an earlier run never finished, `detail` why the last answer ended.
     """
 
     conversation: Conversation
@@ -161,11 +160,9 @@ class Loop:
 
     async def finish_open_calls(self, *, answered: bool) -> None:
         """Give open calls a result before the next user message: run calls that were just approved, close the rest."""
-        match decide(self.conversation.view(), self.limits):
-            case RunTools(calls, denied) if answered:
-                await self.run_tools(calls, dict(denied))
-            case _:
-                pass
+        action = decide(self.conversation.view(), self.limits)
+        if answered and isinstance(action, RunTools):
+            await self.run_tools(action.calls, dict(action.denied))
         await self.close(WENT_ON)
 
     async def run_steps_in_time(self) -> Done:
@@ -206,7 +203,11 @@ class Loop:
     @property
     def loader(self) -> Loader:
         """Makes conversions, uploads and links."""
-        return Loader(self.conversation, self.target, self.connect, self.retry, self.sharing)
+        return Loader(self.conversation, self.target, self.connect, self.retry, self.sharing, self.spend)
+
+    def spend(self, usage: Usage) -> None:
+        """Count the tokens of a request that is no step."""
+        self.usage += usage
 
     @property
     def used_tokens(self) -> int:
@@ -218,6 +219,7 @@ class Loop:
         self.emit(StepStart(ask.step))
         fit, on_full = self.memory.fit, self.limits.on_full
         recovery = Recovery(self.conversation, self.knowledge, fit, on_full, self.summarize)
+        recovery.probes_early = bool(self.policy.describer)
         stored = len(self.messages)
         await self.knowledge.ask_host(file.kind for file in self.conversation.attachments.values())
         for _ in range(MAX_FILE_RETRIES):

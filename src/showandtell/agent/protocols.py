@@ -7,7 +7,7 @@ from typing import Protocol
 
 from showandtell.core.messages.attachments import Attachment, Facts, ProbedFile
 from showandtell.core.messages.blobs import Blobs
-from showandtell.core.messages.derivations import DerivationRequest, Derivations
+from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft, Message
 from showandtell.core.messages.parts import ToolCall
@@ -73,6 +73,10 @@ class Conversation(Protocol):
 
     async def load(self, requests: Iterable[DerivationRequest]) -> Derivations:
         """Make the conversions that a plan requests."""
+        ...
+
+    async def recall(self, request: DerivationRequest) -> Derivative | Failed | None:
+        """A stored result, also one that another conversation of the owner has stored meanwhile."""
         ...
 
     async def learn(self, results: Derivations) -> None:

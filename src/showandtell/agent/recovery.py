@@ -41,7 +41,8 @@ class Recovery:
 
     failures: rejections of files; those of files that no error names are kept only if the step succeeds.
     missing: uploads that were missing at the provider. refused: the entries of each refused request, and the error.
-    suspect: whether the model may take no images, though no error says so. fit: what is known of the context window.
+    suspect: whether the model may take no images, though no error says so. probes_early: find that out before the next
+        request, since a model without eyes gets descriptions. fit: what is known of the context window.
     summarize: stores a summary of the messages before one, if the model makes one.
     """
 
@@ -56,6 +57,7 @@ class Recovery:
         default_factory=list[tuple[tuple[Entry, ...], ProviderError]]
     )
     suspect: bool = False
+    probes_early: bool = False
 
     def check(self, plan: Plan) -> None:
         """Raise the provider's error if the same request was refused before: it would be refused again."""
@@ -117,11 +119,17 @@ class Recovery:
         seen = any(receipt.place is not None and receipt.kind == "image" for receipt in accepted.values())
         if not seen and may_be_modality(error) and any(file.file.kind == "image" for file in files):
             self.suspect = True
+            if self.probes_early:
+                await self.find_out(request)
         return retry_without(files, error)
 
     async def succeed(self, request: Request) -> None:
-        """Keep what was left out. Find out whether the model takes images, if that is in doubt and not known yet."""
+        """Keep what was left out. Find out whether the model takes images, if that is in doubt."""
         await self.conversation.learn(self.failures)
+        await self.find_out(request)
+
+    async def find_out(self, request: Request) -> None:
+        """Ask the model about a small image, if it is in doubt whether it takes any and not known yet."""
         if self.suspect and not self.knowledge.knows("image"):
             found = await takes_images(self.knowledge.target, request.options, self.knowledge.connect())
             if found is not None:

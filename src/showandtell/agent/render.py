@@ -75,7 +75,7 @@ def render(
         extra_body (Mapping | None): the provider's own fields, merged into the body. Default: none.
         stream (bool): ask for a streamed response. Default: False.
         file_policy (FilePolicy | None): as for `Agent`. What needs the network or your functions (`uploads`,
-            `url_signer`, `transcribe`, `fetch`) is ignored, and with a `cache` its own `max_file_bytes` holds.
+            `url_signer`, `transcribe`, `describe`, `fetch`) is ignored, and a `cache` has its own `max_file_bytes`.
         cache (FileCache | None): pass the same cache again to avoid reading files twice. Default: a new one.
 
     Raises:
@@ -123,7 +123,7 @@ def explain(
         messages (Sequence[Draft] | History | MemoryConversation): the messages with the files.
         model (str): `provider:model`.
         file_policy (FilePolicy | None): as for `Agent`. What needs the network or your functions (`uploads`,
-            `url_signer`, `transcribe`, `fetch`) is ignored, and with a `cache` its own `max_file_bytes` holds.
+            `url_signer`, `transcribe`, `describe`, `fetch`) is ignored, and a `cache` has its own `max_file_bytes`.
         cache (FileCache | None): pass the same cache again to avoid reading files twice. Default: a new one.
 
     Raises:
@@ -208,7 +208,7 @@ def render_results(
             Gemini needs the tool's name, and so a `ToolCall`.
         model (str): `provider:model`.
         file_policy (FilePolicy | None): as for `Agent`. What needs the network or your functions (`uploads`,
-            `url_signer`, `transcribe`, `fetch`) is ignored, and with a `cache` its own `max_file_bytes` holds.
+            `url_signer`, `transcribe`, `describe`, `fetch`) is ignored, and a `cache` has its own `max_file_bytes`.
         cache (FileCache | None): pass the same cache again to avoid reading files twice. Default: a new one.
         first_number (int): the number of the first file, to continue the count of a conversation. Default: 1.
 

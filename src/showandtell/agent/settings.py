@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 from showandtell.agent.accept_results import MAX_TOOL_TEXT
 from showandtell.agent.decide import OnFull
+from showandtell.agent.descriptions import Describe
 from showandtell.agent.loader import Sign, Transcribe
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
@@ -136,6 +137,8 @@ class FilePolicy:
             `Agent.delete_uploads`. Default: False.
         url_signer (Callable[[Facts], str] | None): returns a URL from which the provider may fetch a file.
         transcribe (Callable[[Path], str] | None): returns the speech in a file as text, for models without audio.
+        describe (str | Callable[[File], str] | None): who describes pictures in words for models without eyes: a model
+            that sees, as "provider:model", which then gets each such picture, or your function, sync or async.
         fetch (FetchPolicy | None): which URLs may be fetched here if the provider can't fetch them. Default: none.
         overrides (Sequence[Capability] | None): known capabilities of the model. Default: your verdicts of
             `showandtell verify`.
@@ -147,6 +150,7 @@ class FilePolicy:
 
     Raises:
         BadInput: when an `Agent` is created, for invalid values.
+        UnknownModel: when an `Agent` is created, if `describe` names no model.
         UnsupportedFile: when an `Agent` runs, as described for `on_unsupported`.
     """
 
@@ -157,6 +161,7 @@ class FilePolicy:
     uploads: bool = False
     url_signer: Sign | None = None
     transcribe: Transcribe | None = None
+    describe: str | Describe | None = None
     fetch: FetchPolicy | None = None
     overrides: Sequence[Capability] | None = None
     expected_steps: int = 5

@@ -31,7 +31,7 @@ from showandtell.cli.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.cli.conversations import COMMANDS
 from showandtell.cli.doctor import doctor
 from showandtell.cli.learned import EPILOG, models
-from showandtell.cli.options import Blobs, Data, FullContext, MaxFileBytes, Quota, Strip, Url
+from showandtell.cli.options import Blobs, Data, Describe, FullContext, MaxFileBytes, Quota, Strip, Url
 from showandtell.cli.serve import serve
 from showandtell.cli.token import token
 from showandtell.config.user_settings import read_overrides
@@ -106,6 +106,7 @@ def chat(
     conversation: Which = sessions.NEW,
     strict: Strict = False,
     on_full: FullContext = "error",
+    describe: Describe = None,
     max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
     data: Data = None,
     database: Url = None,
@@ -116,7 +117,7 @@ def chat(
 ) -> None:
     """Chat in the terminal. If stdin is not a terminal, each line is a message, and the chat ends with the input."""
     terminal.configure_logging(verbose=verbose)
-    agent = make_agent(model, tools, folder, max_file_bytes, on_full, strict=strict)
+    agent = make_agent(model, tools, folder, file_policy(strict, describe, max_file_bytes), on_full)
     _ = agent.exchange  # raises before the user writes a message
     place = sessions.choose_location(
         StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), conversation
@@ -134,6 +135,7 @@ def ask(
     conversation: Which = sessions.NEW,
     strict: Strict = False,
     on_full: FullContext = "error",
+    describe: Describe = None,
     max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
     data: Data = None,
     database: Url = None,
@@ -149,7 +151,7 @@ def ask(
     if not text.strip() and not files:
         raise UsageError("there is nothing to ask: write a message, or attach a file with --attach")
     try:
-        agent = make_agent(model, tools, folder, max_file_bytes, on_full, strict=strict)
+        agent = make_agent(model, tools, folder, file_policy(strict, describe, max_file_bytes), on_full)
         place = sessions.choose_location(
             StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), conversation
         )
@@ -287,15 +289,17 @@ def unsupported(strict: bool) -> OnUnsupported:
     return "error" if strict else "convert"
 
 
-def make_agent(
-    model: str, tools: str | None, folder: Path | None, max_file_bytes: int, on_full: OnFull, *, strict: bool
-) -> Agent:
+def file_policy(strict: bool, describe: str | None, max_file_bytes: int) -> FilePolicy:
+    """How files reach the model."""
+    return FilePolicy(on_unsupported=unsupported(strict), describe=describe or None, max_file_bytes=max_file_bytes)
+
+
+def make_agent(model: str, tools: str | None, folder: Path | None, files: FilePolicy, on_full: OnFull) -> Agent:
     """An agent with the built-in tools and those of `--tools`, which replace built-in tools of the same name."""
     if folder is not None and not folder.is_dir():
         raise UsageError(f"--folder: {folder} is not a folder")
     named = arguments.import_tools(tools) if tools is not None else []
     merged = arguments.merge(builtin_tools(folder or samples()), named)
-    files = FilePolicy(on_unsupported=unsupported(strict), max_file_bytes=max_file_bytes)
     return Agent(model, tools=merged, file_policy=files, limits=RunLimits(on_full=on_full))
 
 

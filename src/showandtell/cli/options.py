@@ -43,4 +43,6 @@ FullContext = Annotated[
         help="what to do if the model's context window is full: error, drop_oldest or summarize",
     ),
 ]
+DESCRIBE = "provider:model that describes pictures to models without eyes, and is sent these pictures"
+Describe = Annotated[str | None, typer.Option("--describe", envvar="SHOWANDTELL_DESCRIBE", help=DESCRIBE)]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON value")]

@@ -19,7 +19,7 @@ from msgspec import Struct
 from showandtell.agent.decide import OnFull
 from showandtell.cli import arguments
 from showandtell.cli.announce import Codes, Ready, announce, write_apart
-from showandtell.cli.options import Blobs, Data, FullContext, MaxFileBytes, Quota, Strip, Url
+from showandtell.cli.options import Blobs, Data, Describe, FullContext, MaxFileBytes, Quota, Strip, Url
 from showandtell.cli.serve_options import (
     PORT,
     Count,
@@ -75,6 +75,7 @@ class ServeOptions(Struct, frozen=True):
     tools: str | None
     deps: str | None
     folder: Path | None
+    describe: str | None
     max_steps: int
     max_seconds: float
     on_full: OnFull
@@ -96,6 +97,7 @@ def serve(  # noqa: PLR0917 - each is an option
     tools: Tools = None,
     deps: Deps = None,
     folder: Folder = None,
+    describe: Describe = None,
     workers: Count = 1,
     max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
     quota: Quota = None,
@@ -128,24 +130,9 @@ def serve(  # noqa: PLR0917 - each is an option
     check_libraries()
     check_server()
     place = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
-    names, origins, limits = split(name), split(origin), (max_steps, max_seconds)
+    runs = (model, tools, deps, folder, describe, max_steps, max_seconds, on_full)
     options = ServeOptions(
-        place,
-        host,
-        names,
-        origins,
-        proxy,
-        model,
-        tools,
-        deps,
-        folder,
-        *limits,
-        on_full,
-        max_message_files,
-        rate,
-        log_format,
-        verbose,
-        log_clients,
+        place, host, split(name), split(origin), proxy, *runs, max_message_files, rate, log_format, verbose, log_clients
     )
     listening = listen(host, port)
     address = f"http://{format_host(host)}:{listening.getsockname()[1]}"
@@ -208,6 +195,7 @@ def config_of(options: ServeOptions) -> Config:
         tools=tuple(arguments.import_tools(options.tools)) if options.tools is not None else (),
         deps=arguments.import_deps(options.deps) if options.deps is not None else None,
         folder=options.folder,
+        describe=options.describe or None,
         max_steps=options.max_steps,
         max_seconds=options.max_seconds,
         on_full=options.on_full,

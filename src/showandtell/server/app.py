@@ -148,7 +148,17 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
                 asyncio.create_task(follow_renewals(store.database, keys, sessions)),
             }
             try:
-                parts = config, store, keys, sessions, agents, runs, ModelCatalog(), Readiness(store), accounts
+                parts = (
+                    config,
+                    store,
+                    keys,
+                    sessions,
+                    agents,
+                    runs,
+                    ModelCatalog(describer=config.describe or ""),
+                    Readiness(store),
+                    accounts,
+                )
                 yield Server(*parts, deletions=deletions)
             finally:
                 for task in tasks:

@@ -25,10 +25,11 @@ class Config:
     `secret` must be the same on all machines that share a database. `hosts` are the accepted Host names, `origins` the
     other sites that may send requests with a token. `folder` is what the `read_file` tool reads: without one there is
     no such tool. `deps` returns the `RunContext.deps` of a run for its user's id, or yields it once; it is called again
-    by a worker that continues the run. `max_steps` and `max_seconds` limit a run, `max_message_files` a message.
-    `on_full` is what happens to a conversation that is longer than the model's context window, as in `RunLimits`.
-    `rates` are requests by group, like "chat=60/minute". With `oidc`, users sign in with an issuer's accounts, in place
-    of the single user. `log_clients` adds clients' addresses and users' names to the log.
+    by a worker that continues the run. `describe` is the model that describes pictures to models without eyes.
+    `max_steps` and `max_seconds` limit a run, `max_message_files` a message. `on_full` is what happens if the model's
+    context window is full, as in `RunLimits`. `rates` are requests by group, like "chat=60/minute". With `oidc`, users
+    sign in with an issuer's accounts, in place of the single user. `log_clients` adds clients' addresses and users'
+    names to the log.
     """
 
     place: StorageLocation = field(default_factory=StorageLocation)
@@ -41,6 +42,7 @@ class Config:
     tools: tuple[Tool | Toolset, ...] = ()
     deps: Callable[[str], object] | None = None
     folder: Path | None = None
+    describe: str | None = None
     max_steps: int = 20
     max_seconds: float | None = 900.0
     on_full: OnFull = "error"

@@ -37,7 +37,7 @@ UserFileOutcome: TypeAlias = Literal["native", "converted", "words", "refused"]
 #: A representative media type for each kind; for "other", one that no model reads.
 MEDIA_TYPES: dict[Kind, str] = {**PROBES, "other": "application/octet-stream"}
 #: Conversions to text.
-TEXT_CONVERSIONS = frozenset({"text", "transcript"})
+TEXT_CONVERSIONS = frozenset({"text", "transcript", "description"})
 
 
 class CatalogEntry(Struct, frozen=True):
@@ -58,11 +58,17 @@ class CatalogEntry(Struct, frozen=True):
 class ModelCatalog:
     """All known models, cached for half a minute. Concurrent callers share one refresh.
 
-    `clock` returns seconds.
+    `clock` returns seconds. `describer` is who describes pictures to models without eyes.
     """
 
-    def __init__(self, environ: Mapping[str, str] = os.environ, clock: Callable[[], float] = time.monotonic) -> None:
-        self._environ, self._clock = environ, clock
+    def __init__(
+        self,
+        environ: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        describer: str = "",
+    ) -> None:
+        self._environ, self._clock, self._describer = environ, clock, describer
         self._fetched = CachedFetch(self._fetch, CACHE_SECONDS)
 
     async def entries(self) -> tuple[CatalogEntry, ...]:
@@ -75,12 +81,15 @@ class ModelCatalog:
 
     def _list(self, local: Mapping[str, tuple[str, ...]]) -> tuple[CatalogEntry, ...]:
         overrides = read_overrides(self._environ)
-        entries = list(list_entries(local, self._environ, overrides))
+        entries = list(list_entries(local, self._environ, overrides, self._describer))
         return tuple(sorted(entries, key=lambda entry: not entry.available))
 
 
 def list_entries(
-    local: Mapping[str, tuple[str, ...]], environ: Mapping[str, str], overrides: Overrides = NO_OVERRIDES
+    local: Mapping[str, tuple[str, ...]],
+    environ: Mapping[str, str],
+    overrides: Overrides = NO_OVERRIDES,
+    describer: str = "",
 ) -> Iterator[CatalogEntry]:
     """Yield the models of the capability table, provider by provider, and those of `local` servers."""
     of_provider: dict[str, list[Family]] = {}
@@ -93,11 +102,11 @@ def list_entries(
         if not local.get(provider) and not examples:  # a provider without known models
             why = why or f"name a model of your own: {provider}:MODEL"
         for name in dict.fromkeys(local.get(provider) or examples or [of_this[0].example]):
-            yield make_entry(provider, name, why, environ, overrides)
+            yield make_entry(provider, name, why, environ, overrides, describer=describer)
 
 
 def make_entry(
-    provider: str, name: str, why: str | None, environ: Mapping[str, str], overrides: Overrides
+    provider: str, name: str, why: str | None, environ: Mapping[str, str], overrides: Overrides, *, describer: str
 ) -> CatalogEntry:
     """Return the catalog entry of a model, without the kinds of files that it turned out not to take."""
     model = f"{provider}:{name}"
@@ -114,11 +123,11 @@ def make_entry(
         why is None,
         why,
         sees,
-        {kind: user_file_outcome(target, kind) for kind in get_args(Kind)},
+        {kind: user_file_outcome(target, kind, describer) for kind in get_args(Kind)},
     )
 
 
-def user_file_outcome(target: Target, kind: Kind) -> UserFileOutcome:
+def user_file_outcome(target: Target, kind: Kind, describer: str = "") -> UserFileOutcome:
     """How a model gets a user's file of a kind: the first option that the planner finds.
 
     The file may still be refused when it is sent, if its conversion fails or it is too large.
@@ -126,9 +135,10 @@ def user_file_outcome(target: Target, kind: Kind) -> UserFileOutcome:
     facts = Facts("0" * 64, MEDIA_TYPES[kind], 1)
     file = Attachment("att_probe", 1, "probe", Origin("user"), "", facts)
     message = Message("msg_probe", "user", ())
-    placement = decide_placement(FileUse(file, 1, message, "", True, True, True, True), target, {}, Policy())
+    use, policy = FileUse(file, 1, message, "", True, True, True, True), Policy(describer=describer)
+    placement = decide_placement(use, target, {}, policy)
     if placement.pending is not None:
-        return "words" if placement.pending.conversion in TEXT_CONVERSIONS else "converted"
+        return "words" if placement.pending.conversion.partition("?")[0] in TEXT_CONVERSIONS else "converted"
     return "refused" if placement.delivery == "refused" else "native"
 
 

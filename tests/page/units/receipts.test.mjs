@@ -34,6 +34,10 @@ test("a file counts as not sent by its last receipt", () => {
   assert.equal(countUnseen(stepsOf({ parts: [receipt(1, 1, { delivery: "listed" })] })), 0);
 });
 
+test("a described picture says by whom", () => {
+  assert.deepEqual(piecesOf({ kind: "image", described_by: "openai:gpt-5" }), ["a description by openai:gpt-5"]);
+});
+
 test("a converted file is called converted wherever it was sent, and a refused one refused", () => {
   assert.equal(deliveryOf({ converted: true, delivery: "relocated" }), "converted");
   assert.equal(deliveryOf({ converted: true, delivery: "refused" }), "refused");

@@ -26,6 +26,7 @@ export type Receipt = {
   times?: number[];
   total?: number | null;
   cut?: boolean;
+  described_by?: string;
   crop?: [number, number, number, number];
 };
 

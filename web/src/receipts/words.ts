@@ -22,7 +22,7 @@ export const NAMES: Record<Fate, string> = {
 export const MEANINGS: Record<Fate, string> = {
   native: "The model got the file itself.",
   relocated: "The model got the file itself, in a labelled message after the tool’s results.",
-  converted: "The model got it in another form: scaled, pages as images, frames, or its text.",
+  converted: "The model got it in another form: scaled, pages as images, frames, its text, or a description.",
   noted: "The model did not see it, only its name and why it wasn’t sent.",
   refused: "This model doesn’t support it, so no request was sent.",
   listed: "No longer in view: the model gets one line about it, and can view it again.",
@@ -38,13 +38,14 @@ export function placeOf(receipt: Receipt): string | null {
 
 /** How much of the original was sent: scale, pages, frames, crop. */
 export function piecesOf(receipt: Receipt): string[] {
-  const { scale, pages, times, total, crop, cut, kind } = receipt;
+  const { scale, pages, times, total, crop, cut, kind, described_by } = receipt;
   const pieces: (string | false | undefined)[] = [
     scale !== undefined && scale !== 1 && `${scale < 1 ? "scaled" : "enlarged"} to ${Math.round(scale * 100)} %`,
     pages?.length ? `${pages.length === 1 ? "page" : "pages"} ${ranges(pages)}${total ? ` of ${total}` : ""}` : undefined,
     times?.length ? `${times.length} ${times.length === 1 ? "frame" : "frames"}${total ? ` of ${momentOf(total)}` : ""}` : undefined,
     total && !pages?.length && !times?.length ? totalOf(total, kind) : undefined,
     crop && `the part from ${crop[0]}, ${crop[1]} to ${crop[2]}, ${crop[3]}`,
+    described_by && `a description by ${described_by}`,
     cut && "its end is missing",
   ];
   return pieces.filter((piece): piece is string => Boolean(piece));

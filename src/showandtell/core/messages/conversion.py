@@ -20,11 +20,13 @@ MAX_CHARACTERS = 200_000
 class Conversion(Struct, frozen=True):
     """One conversion.
 
-    name: image, pages, frames, audio, text, transcript, thumbnail. types: accepted media types, best first.
+    name: image, pages, frames, audio, text, transcript, description, thumbnail.
+    types: accepted media types, best first.
     bytes, side, pixels: limits of each output file; `side` is the longer side.
     crop: left, top, right, bottom in pixels of the upright original.
     first_page, max_count: the first page, and the maximum number of pages or frames. pages: only these pages.
     audio_type: the media type of a video's audio track; None for no audio.
+    by: who describes a picture.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Conversion(Struct, frozen=True):
     max_count: int | None = None
     pages: tuple[int, ...] | None = None
     audio_type: str | None = None
+    by: str | None = None
 
 
 def parse_numbers(text: str) -> tuple[int, ...]:
@@ -52,6 +55,7 @@ def parse_list(text: str) -> tuple[str, ...]:
 #: The field and the parser of each parameter.
 PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "as": ("types", parse_list),
+    "by": ("by", str),
     "bytes": ("bytes", int),
     "crop": ("crop", parse_numbers),
     "first": ("first_page", int),

@@ -28,6 +28,7 @@ class Derivative(Struct, frozen=True):
     scale: below 1 if pixels were lost, above 1 if the image was enlarged.
     pages: the pages that it shows. times: the seconds of its frames. total: the pages or seconds of the original.
     cut: the end of a text or of audio is missing.
+    by: who made the words of a description, such as a model's name. Empty for all others.
     expires: when `file_id` or `url` expires, in epoch seconds of our own clock; None if unknown. Callers drop expired
         derivatives before they plan, because the plan uses no clock.
     """
@@ -42,6 +43,7 @@ class Derivative(Struct, frozen=True):
     times: tuple[float, ...] = ()
     total: float | None = None
     cut: bool = False
+    by: str = ""
 
 
 class Link(Struct, frozen=True):

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
+from typing import get_args
 
 from msgspec import Struct
 
-from showandtell.core.capabilities.cells import Capability, FileLimits, Place, Target
+from showandtell.core.capabilities.cells import Capability, FileLimits, Form, Place, Target
 from showandtell.core.messages.attachments import Address, Facts
 from showandtell.core.messages.conversion import Conversion, serialize_conversion
 from showandtell.core.messages.parts import Selection
@@ -34,7 +36,7 @@ MAX_PAGES, MAX_ANIMATION_FRAMES, MAX_VIDEO_FRAMES = 5, 4, 8
 #: Pages that one call of view_file shows.
 MAX_VIEWED_PAGES = 10
 SVG, PDF = "image/svg+xml", "application/pdf"
-TRANSCRIPT, FETCH = "transcript", "fetch"
+TRANSCRIPT, DESCRIPTION, FETCH = "transcript", "description", "fetch"
 #: The schemes of addresses that can be fetched here.
 FETCHED_SCHEMES = ("https:", "http:", "gs:")
 
@@ -62,17 +64,20 @@ def conversion_options(
     view: Selection | None = None,
     *,
     smaller: bool = False,
+    describer: str = "",
 ) -> tuple[ConversionOption, ...]:
     """The conversions of a file for these places, best first. A `view` is only shown as images.
 
-    `smaller` limits images as if they were pages of a document: the provider has refused the file as it is. An address
-    has one conversion: to fetch its bytes. If that is allowed is up to the policy.
+    `describer` is who describes pictures to models without eyes; empty: nobody. `smaller` limits images as if they were
+    pages of a document: the provider has refused the file as it is. An address has one conversion: to fetch its bytes.
+    If that is allowed is up to the policy.
     """
     if isinstance(file, Address):
         return tuple(fetch_options(file, target, places))
     if view is not None:
         return tuple(view_options(file, target, places, view))
-    return tuple(file_options(file, target, places, smaller=smaller))
+    options = file_options(file, target, places, smaller=smaller)
+    return (*options, *(description_options(file, target, describer) if describer else ()))
 
 
 def fetch_options(file: Address, target: Target, places: tuple[Place, ...]) -> Iterator[ConversionOption]:
@@ -100,6 +105,18 @@ def file_options(
         yield from page_options(target, places, max_count=min(MAX_PAGES, file.pages or MAX_PAGES))
     if file.kind in {"document", "text"}:
         yield ConversionOption("text")
+
+
+def description_options(file: Facts, target: Target, describer: str) -> Iterator[ConversionOption]:
+    """Words in place of a picture, or of pages whose text can't be read, only for a target that sees no pictures."""
+    if (file.kind == "image" or file.media_type == PDF) and not sees_images(target):
+        yield ConversionOption(serialize_conversion(Conversion(DESCRIPTION, by=describer)))
+
+
+def sees_images(target: Target) -> bool:
+    """Whether a target takes images of a usual type, in any place and form."""
+    kinds = product(get_args(Place), IMAGE_TYPES, get_args(Form))
+    return any(is_usable(target.cell(place, media_type, form)) for place, media_type, form in kinds)
 
 
 def view_options(file: Facts, target: Target, places: tuple[Place, ...], view: Selection) -> Iterator[ConversionOption]:

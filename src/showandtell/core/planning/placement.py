@@ -1,7 +1,7 @@
 """The second pass: how each use of a file is delivered, and why. The first option that works wins.
 
-native → relocated → either of them converted → noted or refused; out of view → listed. A file for the user alone is
-withheld, and one whose content is kept out of requests listed, whatever the model takes.
+native → relocated → either of them converted → described in words → noted or refused; out of view → listed. A file for
+the user alone is withheld, and one whose content is kept out of requests listed, whatever the model takes.
 """
 
 from __future__ import annotations
@@ -283,7 +283,9 @@ def convert(use: FileUse, target: Target, known: Derivations, policy: Policy, re
         return reject(use, policy, "; ".join([*reasons[-1:], NOT_CONVERTED]))
     why = reasons[-1 if use.smaller else 0] if reasons else "a part of it was asked for"
     failures: dict[str, list[str]] = {}
-    for option in conversion_options(source, target, places(use, target), use.view, smaller=use.smaller):
+    for option in conversion_options(
+        source, target, places(use, target), use.view, smaller=use.smaller, describer=policy.describer
+    ):
         if use.text_only and option.load is not None:
             continue
         request = DerivationRequest(source.sha256, option.conversion)

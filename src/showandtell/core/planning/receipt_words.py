@@ -46,7 +46,9 @@ def became(record: Mapping[str, Any]) -> str:
     """What a file was converted to: text, pages, frames, audio or an image, and how much of it."""
     kind, pages = record["kind"], pages_of(record)
     parts: list[str]
-    if record["cell"] is None:
+    if record.get("described_by"):
+        parts = [f"a description by {record['described_by']}", *([pages] if pages else [])]
+    elif record["cell"] is None:
         has_speech = kind in {"audio", "video"}
         parts = ["a machine transcript" if has_speech else "text", *([pages] if " of " in pages else [])]
     elif record.get("times"):

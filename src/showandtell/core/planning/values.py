@@ -51,6 +51,7 @@ class Policy(Struct, frozen=True):
         a signed URL.
     can_view, can_read: whether the model has the tools view_file and get_document, so that labels may mention them.
     fetch: whether we may fetch addresses that the provider doesn't open.
+    describer: who describes pictures to models without eyes; empty: nobody.
     head_bytes: bytes of a request besides its messages: instructions, tools and options.
     """
 
@@ -64,6 +65,7 @@ class Policy(Struct, frozen=True):
     can_view: bool = False
     can_read: bool = False
     fetch: bool = False
+    describer: str = ""
     head_bytes: int = 0
 
     def on(self, kind: Kind) -> OnUnsupported:
@@ -156,8 +158,9 @@ class Receipt(Displayed, Struct, frozen=True):
         if self.variant is None:
             return {}
         details = {name: getattr(self.variant, name) for name in ("scale", "pages", "times", "total", "cut")}
+        details["described_by"] = self.variant.by
         details["variants"] = [{"sha256": file.sha256, "media_type": file.media_type} for file in self.variant.files]
-        if self.view is not None and self.view.crop is not None:
+        if self.view is not None and self.view.crop is not None and not self.variant.by:
             details["crop"] = self.view.crop
         default: dict[str, object] = {
             "scale": 1.0,
@@ -165,6 +168,7 @@ class Receipt(Displayed, Struct, frozen=True):
             "times": (),
             "total": None,
             "cut": False,
+            "described_by": "",
             "variants": [],
         }
         return {name: value for name, value in details.items() if value != default.get(name)}

@@ -73,7 +73,7 @@ def placement_weight(placement: Placement, use: FileUse, target: Target, policy:
             text += length
     size, tokens = max(0, size), text_tokens(max(0, text)) + sum(file_tokens(file, target.costs) for file in files)
     if placement.pending is not None:
-        load = max_load(placement.pending, use, target)
+        load = max_load(placement.pending, use, target, policy)
         if load is None:
             return (size, 0, 0, 0, 0, tokens)
         bound = base64_length(load.bytes) + (load.images + load.documents) * (FILE_FRAME + TEXT_FRAME + PIECE_FRAME)
@@ -85,12 +85,12 @@ def placement_weight(placement: Placement, use: FileUse, target: Target, policy:
     return (size, images, documents, int(bool(files)), int(large), tokens)
 
 
-def max_load(request: DerivationRequest, use: FileUse, target: Target) -> Load | None:
+def max_load(request: DerivationRequest, use: FileUse, target: Target, policy: Policy) -> Load | None:
     """The most that a pending derivation can add: None for text, no bytes for uploads and signed URLs."""
     source = use.attachment.facts or use.attachment.address
     if source is None:
         return None
-    for option in conversion_options(source, target, places(use, target), use.view):
+    for option in conversion_options(source, target, places(use, target), use.view, describer=policy.describer):
         if option.conversion == request.conversion:
             return option.load
     return Load(0, int(source.kind == "image"), int(source.kind == "document"))

@@ -96,7 +96,7 @@ class Agents:
             f"{ABOUT_FILES}\n\n{settings.instructions}".strip(),
             model_settings=settings.model_settings,
             limits=settings.limits,
-            file_policy=FilePolicy(max_file_bytes=self._config.place.max_file_bytes),
+            file_policy=FilePolicy(max_file_bytes=self._config.place.max_file_bytes, describe=self._config.describe),
             connection=Connection(transport=self._transport),
         )
         _ = agent.exchange  # raises before anything is stored

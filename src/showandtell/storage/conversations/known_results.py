@@ -10,11 +10,13 @@ from sqlalchemy import Connection, bindparam, delete, select
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
+from showandtell.storage.database.database import Database
 from showandtell.storage.database.quotas import reserve
-from showandtell.storage.database.rows import serialize_outcome
+from showandtell.storage.database.rows import read_all, read_outcomes, serialize_outcome
 from showandtell.storage.database.tables import attachments, derivations, known, upsert
 
 KEY = ("owner", "sha256", "recipe", "at")
+SELECT_KNOWN = select(known.c.record).where(*(known.c[name] == bindparam(f"_{name}") for name in KEY))
 DELETE_KNOWN = delete(known).where(*(known.c[name] == bindparam(f"_{name}") for name in KEY))
 SELECT_ADDRESSES = select(attachments.c.address).where(
     attachments.c.owner == bindparam("who"), attachments.c.address.in_(bindparam("hashes", expanding=True))
@@ -24,6 +26,13 @@ SELECT_ADDRESSES = select(attachments.c.address).where(
 def key_of(owner: str, request: DerivationRequest) -> dict[str, str]:
     """The key columns of a request."""
     return {"owner": owner, "sha256": request.sha256, "recipe": request.conversion, "at": request.scope or ""}
+
+
+async def load_result(database: Database, owner: str, request: DerivationRequest) -> Derivative | Failed | None:
+    """The stored result of a request; None if there is none."""
+    key = {f"_{name}": value for name, value in key_of(owner, request).items()}
+    outcomes = read_all(read_outcomes, await database.read(SELECT_KNOWN, **key), 0)
+    return next((outcome.derivative or outcome.failed for outcome in outcomes), None)
 
 
 def store_results(connection: Connection, owner: str, results: Derivations, now: float) -> None:

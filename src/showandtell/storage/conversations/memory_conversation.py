@@ -222,6 +222,10 @@ class MemoryConversation(Displayed):
         """Run the conversions that a plan requests."""
         return await convert_in_turn(requests, self.file_cache)
 
+    async def recall(self, request: DerivationRequest) -> Derivative | Failed | None:
+        """A stored result."""
+        return self._derivations.get(request)
+
     async def learn(self, results: Derivations) -> None:
         """Store results of conversions and providers."""
         self.remember(results)

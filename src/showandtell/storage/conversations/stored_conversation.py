@@ -20,7 +20,7 @@ from showandtell.core.planning.step_record import Step
 from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.storage.blobs.base import BlobStore
 from showandtell.storage.conversations.access import Right, allowed, check_id, not_found, resolve, resolve_in
-from showandtell.storage.conversations.known_results import delete_results, store_results
+from showandtell.storage.conversations.known_results import delete_results, load_result, store_results
 from showandtell.storage.conversations.load import State, load
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.database.database import Database, Row
@@ -333,6 +333,10 @@ class StoredConversation(MemoryConversation):
         """Needs an event loop, so it raises `BadInput`."""
         del drafts
         raise BadInput("a stored conversation needs `await record(...)` instead of ingest_now")
+
+    async def recall(self, request: DerivationRequest) -> Derivative | Failed | None:
+        """A stored result, also one that another conversation has stored since this one was read."""
+        return await super().recall(request) or await load_result(self._database, self.owner, request)
 
     async def learn(self, results: Derivations) -> None:
         """Store results of conversions and providers. Derived bytes are kept as long as their source."""

@@ -16,7 +16,7 @@ const names: Record<Kind, string> = {
 
 /** Notes by kind and outcome. Native files and the text of text files need none. */
 const notes: Partial<Record<Kind, Partial<Record<string, string>>>> = {
-  image: { converted: "given in another format" },
+  image: { converted: "given in another format", words: "described in words by another model" },
   document: { converted: "given as pictures of its pages", words: "given as its text" },
   audio: { converted: "given in another format", words: "given as what is said in it, written down" },
   video: { converted: "given as pictures of it", words: "given as what is said in it, written down" },
