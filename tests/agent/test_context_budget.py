@@ -1,13 +1,17 @@
 """A long run stays within the model's context window: old pictures leave in blocks, so that prompts begin alike."""
 
+import json
+from contextlib import asynccontextmanager
+
 import pytest
 
 from showandtell import BadInput, File
 from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.wire.http import HttpResponse
 from support.agents import make_agent
-from support.counting_provider import COUNTED, changed_prefixes, counting
+from support.counting_provider import COUNTED, Counted, CountingScript, changed_prefixes, counting
 from support.fixtures import png
-from support.scripted import say
+from support.scripted import GPT, ONCE, say
 
 SCREEN = png(1920, 1080)
 each_api = pytest.mark.parametrize("counted", COUNTED, ids=lambda counted: counted.model.partition(":")[0])
@@ -74,3 +78,28 @@ def test_without_a_share_pictures_leave_for_other_limits_only():
 def test_a_share_that_is_no_part_of_the_window_is_an_error(share):
     with pytest.raises(BadInput, match="context_share is"):
         make_agent("inspector", context_share=share)
+
+
+class ListedScript(CountingScript):
+    """A self-hosted server whose list of models tells the window, as vLLM's does."""
+
+    @asynccontextmanager
+    async def send(self, request):
+        if not request.url.endswith("/models"):
+            async with super().send(request) as response:
+                yield response
+            return
+        yield HttpResponse(200, {}, one(json.dumps({"data": [{"id": "m", "max_model_len": self.window}]}).encode()))
+
+
+async def one(data):
+    yield data
+
+
+def test_the_window_that_a_host_lists_is_kept_to_without_an_error():
+    counted = Counted(GPT, "vllm:m", 1_500, "messages", "maximum context length is {window} tokens, not {asked}")
+    script = ListedScript(counted, *clicks(counted, 20), window=16_384)
+    agent = make_agent(counted.model, exchange=script.exchange, retry=ONCE, tools=[screenshot], steps=21)
+    run = agent.run_sync("take twenty")
+    assert (run.status, len(script.bodies), any(script.refused)) == ("complete", 21, False)
+    assert max(script.counts) <= 16_384 * 0.55

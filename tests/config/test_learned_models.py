@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from showandtell.config.learned_models import LIFETIME, PAUSE, LearnedModels, ModelKey
-from showandtell.core.capabilities.modalities import Modality
+from showandtell.core.capabilities.modalities import ListedWindow, Modality
 
 
 def test_what_was_learned_counts_for_a_day_and_can_be_forgotten(tmp_path):
@@ -55,3 +55,15 @@ def test_a_host_is_not_asked_again_within_five_minutes_unless_everything_is_clea
     assert models.may_ask(key)
     models.forget()
     assert models.may_ask(key)
+
+
+def test_a_window_counts_for_a_day_beside_what_is_learned_later(tmp_path):
+    now = [1_000.0]
+    learned = LearnedModels(tmp_path / "models.json", lambda: now[0])
+    key = ModelKey("http://host/v1", "vllm:m")
+    window = ListedWindow(8192, "its host lists it", "2026-11-26", now[0] + LIFETIME)
+    learned.learn(key, (), window)
+    learned.learn(key, [Modality("image", True, "it took one", "2026-11-26", now[0] + LIFETIME)])
+    assert LearnedModels(tmp_path / "models.json", lambda: now[0]).window(key) == window
+    now[0] += LIFETIME
+    assert learned.window(key) is None

@@ -11,7 +11,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import ProviderError
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.modalities import host_modalities
+from showandtell.providers.modalities import ask_host
 from showandtell.providers.rows import ROWS, connect
 
 pytestmark = pytest.mark.anyio
@@ -39,6 +39,11 @@ class Host:
                 yield data[start : start + 100_000]
         finally:
             self.closed += 1
+
+
+async def host_modalities(*asked, **options):
+    """The kinds that a host tells."""
+    return (await ask_host(*asked, **options)).kinds
 
 
 def exchange(provider, send):
@@ -306,3 +311,56 @@ async def test_cancelling_the_question_cancels_the_caller():
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+def one_of(**fields):
+    return {"GET /v1/models": {"object": "list", "data": [{"id": "m", "object": "model", **fields}]}}
+
+
+def loaded(*windows):
+    instances = [{"id": f"m:{at}", "config": {"context_length": window}} for at, window in enumerate(windows)]
+    local = {"key": "m", "capabilities": {"vision": True}, "max_context_length": 131072, "loaded_instances": instances}
+    return {"GET /api/v1/models": {"models": [local]}}
+
+
+def deployed(*windows):
+    entries = [{"model_name": "m", "model_info": {"max_input_tokens": window}} for window in windows]
+    return {"GET /model/info": {"data": entries}}
+
+
+def with_parameters(text):
+    model_info = {"qwen3.context_length": 262144}
+    return {"POST /api/show": {"capabilities": ["vision"], "parameters": text, "model_info": model_info}}
+
+
+def of_llama(settings, **more):
+    return {"GET /props": {"modalities": {"vision": True}, "default_generation_settings": settings, **more}}
+
+
+OPEN = {"architecture": {"input_modalities": ["text"]}}
+WINDOWS = [
+    ("vllm", one_of(max_model_len=8192), 8192),
+    ("openrouter", {"GET /api/v1/models": one_of(context_length=262144, **OPEN)["GET /v1/models"]}, 262144),
+    (
+        "openrouter",
+        {"GET /api/v1/models": one_of(context_length=262144, top_provider={"context_length": 65536}, **OPEN)["GET /v1/models"]},
+        65536,
+    ),
+    ("llamacpp", of_llama({"n_ctx": 16384}), 16384),
+    ("llamacpp", of_llama({"n_ctx": 16384}, role="router"), None),
+    ("lmstudio", loaded(4096), 4096),
+    ("lmstudio", loaded(32768, 4096), 4096),
+    ("lmstudio", loaded(), None),
+    ("litellm", deployed(128000, 32000), 32000),
+    ("ollama", with_parameters("stop "), None),
+    ("ollama", with_parameters('stop "<|end|>"\nnum_ctx      16384'), 16384),
+    *(("vllm", one_of(max_model_len=value), None) for value in (True, -1, 0, 12, "8192", 10**30, 8192.0, [8192], None)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("provider", "answers", "window"), WINDOWS)
+async def test_a_host_tells_the_window_with_the_kinds(provider, answers, window):
+    host = Host(answers)
+    facts = await ask_host(exchange(provider, host.send), resolve(f"{provider}:m"))
+    assert facts.window == window
+    assert len(host.requests) <= len(ROWS[provider].modalities)

@@ -1,4 +1,4 @@
-"""What a run knows and learns about the kinds of files that its model takes, beyond the table."""
+"""What a run knows and learns about the files and tokens that its model takes, beyond the table."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hashlib import sha256
 
 from showandtell.config.learned_models import LIFETIME, LearnedModels, ModelKey, learned_models
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.capabilities.modalities import Modality, restrict
+from showandtell.core.capabilities.modalities import ListedWindow, Modality, limit_window, restrict
 from showandtell.core.media_types.kinds import Kind
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.modalities import host_modalities
+from showandtell.providers.modalities import ask_host
 from showandtell.providers.rows import ROWS
 
 #: The kinds that hosts tell.
@@ -24,7 +24,10 @@ MEDIA_KINDS: frozenset[Kind] = frozenset({"image", "document", "audio", "video"}
 
 @dataclass
 class ModelKnowledge:
-    """The modalities of one model at one host and account, kept in `learned`. `clock` gives epoch seconds."""
+    """The modalities and the window of one model at one host and account, kept in `learned`.
+
+    `clock` gives epoch seconds.
+    """
 
     target: Target
     connect: Callable[[], Exchange]
@@ -41,32 +44,48 @@ class ModelKnowledge:
 
     @property
     def restricted(self) -> Target:
-        """The target without the kinds that the model doesn't take."""
-        return restrict(self.target, self.learned.find(self.key))
+        """The target without the kinds that the model doesn't take, and with the window that its host tells.
+
+        What the provider's errors tell of the window counts before both, as it is about a request (`ContextFit`).
+        """
+        return limit_window(restrict(self.target, self.learned.find(self.key)), self.learned.window(self.key))
 
     def knows(self, kind: Kind) -> bool:
         """Whether anything is known about a kind."""
         return any(modality.kind == kind for modality in self.learned.find(self.key))
 
     async def ask_host(self, kinds: Iterable[Kind]) -> None:
-        """Ask the host which kinds of files the model takes, if it can tell and one of `kinds` is not known yet."""
+        """Ask the host what the model takes, if it can tell and one of `kinds` is not known yet."""
         row = ROWS.get(self.target.provider)
         if row is None or not row.modalities:
             return
         unknown = MEDIA_KINDS.difference(modality.kind for modality in self.learned.find(self.key))
         if unknown.isdisjoint(kinds) or not self.learned.may_ask(self.key):
             return
-        found = await host_modalities(self.connect(), self.target)
-        if found is not None:
-            await self.learn(found, "its host lists it", takes=True)
-            await self.learn(MEDIA_KINDS - found, "its host doesn't list it", takes=False)
+        facts = await ask_host(self.connect(), self.target)
+        found: list[Modality] = []
+        if facts.kinds is not None:
+            found += self._modalities(facts.kinds, "its host lists it", takes=True)
+            found += self._modalities(MEDIA_KINDS - facts.kinds, "its host doesn't list it", takes=False)
+        window = None
+        if facts.window is not None:
+            day, until = self._dates()
+            window = ListedWindow(facts.window, f"its host lists it ({day})", day, until)
+        if found or window is not None:
+            await asyncio.to_thread(self.learned.learn, self.key, found, window)
 
     async def learn(self, kinds: Iterable[Kind], evidence: str, *, takes: bool) -> None:
         """Keep for a day whether the model takes these kinds."""
+        await asyncio.to_thread(self.learned.learn, self.key, self._modalities(kinds, evidence, takes=takes))
+
+    def _modalities(self, kinds: Iterable[Kind], evidence: str, *, takes: bool) -> list[Modality]:
+        day, until = self._dates()
+        return [Modality(kind, takes, f"{evidence} ({day})", day, until) for kind in sorted(kinds)]
+
+    def _dates(self) -> tuple[str, float]:
+        """Today, and when to find out again."""
         now = self.clock()
-        day = datetime.fromtimestamp(now, UTC).date().isoformat()
-        found = [Modality(kind, takes, f"{evidence} ({day})", day, now + LIFETIME) for kind in sorted(kinds)]
-        await asyncio.to_thread(self.learned.learn, self.key, found)
+        return datetime.fromtimestamp(now, UTC).date().isoformat(), now + LIFETIME
 
 
 def fingerprint(headers: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from showandtell.config.user_settings import read_optional, state_folder, write_atomically
-from showandtell.core.capabilities.modalities import Modality
+from showandtell.core.capabilities.modalities import ListedWindow, Modality
 from showandtell.errors import BadInput
 
 FILE = "models.json"
@@ -37,6 +37,7 @@ class LearnedModel(msgspec.Struct, frozen=True):
 
     key: ModelKey
     modalities: tuple[Modality, ...]
+    window: ListedWindow | None = None
 
 
 class LearnedModels:
@@ -55,20 +56,24 @@ class LearnedModels:
     @property
     def all(self) -> tuple[LearnedModel, ...]:
         """Everything that still counts."""
-        fresh = ((model.key, self._fresh(model)) for model in (*self._stored(), *self._unwritten))
-        return tuple(LearnedModel(key, modalities) for key, modalities in fresh if modalities)
+        fresh = map(self._fresh, (*self._stored(), *self._unwritten))
+        return tuple(model for model in fresh if model.modalities or model.window is not None)
 
     def find(self, key: ModelKey) -> tuple[Modality, ...]:
         """The modalities of a model that still count. Costs a `stat` unless the file has changed."""
-        found = (self._fresh(model) for model in (*self._stored(), *self._unwritten) if model.key == key)
-        return tuple(modality for modalities in found for modality in modalities)
+        return tuple(modality for model in self._of(key) for modality in model.modalities)
 
-    def learn(self, key: ModelKey, modalities: Iterable[Modality]) -> None:
-        """Keep modalities, each in place of an older one of its kind. Blocks while the file is written."""
+    def window(self, key: ModelKey) -> ListedWindow | None:
+        """The context window of a model, if its host has told one that still counts."""
+        return next((model.window for model in self._of(key) if model.window is not None), None)
+
+    def learn(self, key: ModelKey, modalities: Iterable[Modality], window: ListedWindow | None = None) -> None:
+        """Keep modalities and a window, each in place of an older one. Blocks while the file is written."""
         new = {modality.kind: modality for modality in modalities}
         kept = (modality for modality in self.find(key) if modality.kind not in new)
         others = (model for model in self.all if model.key != key)
-        self._write((*others, LearnedModel(key, (*kept, *new.values()))))
+        learned = LearnedModel(key, (*kept, *new.values()), window or self.window(key))
+        self._write((*others, learned))
 
     def may_ask(self, key: ModelKey) -> bool:
         """Whether to ask a host about a model: not again within five minutes, if it doesn't tell."""
@@ -87,9 +92,14 @@ class LearnedModels:
             self._write(tuple(known for known in everything if known not in forgotten))
         return forgotten
 
-    def _fresh(self, model: LearnedModel) -> tuple[Modality, ...]:
+    def _of(self, key: ModelKey) -> Iterable[LearnedModel]:
+        return (self._fresh(model) for model in (*self._stored(), *self._unwritten) if model.key == key)
+
+    def _fresh(self, model: LearnedModel) -> LearnedModel:
         now = self._clock()
-        return tuple(modality for modality in model.modalities if modality.until > now)
+        modalities = tuple(modality for modality in model.modalities if modality.until > now)
+        window = model.window if model.window is not None and model.window.until > now else None
+        return LearnedModel(model.key, modalities, window)
 
     def _write(self, models: Sequence[LearnedModel]) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Asks a host what kinds of files a model takes."""
+"""Asks a host which files a model takes and how many tokens."""
 
 from __future__ import annotations
 
@@ -8,37 +8,39 @@ import msgspec
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.providers.exchange import Exchange, close_body, read_limited
-from showandtell.providers.modality_sources import Kinds, ModalitySource
+from showandtell.providers.modality_sources import ModalitySource, ModelFacts
 from showandtell.providers.rows import ROWS
 from showandtell.providers.uploads import UploadRequest
 
 
-async def host_modalities(exchange: Exchange, target: Target, *, seconds: float = 2.0) -> Kinds | None:
-    """The kinds of files that a model takes, as its host says; None if the host doesn't tell.
+async def ask_host(exchange: Exchange, target: Target, *, seconds: float = 2.0) -> ModelFacts:
+    """The kinds of files that a model takes and its context window, as its host tells them.
 
-    Kinds are "image", "document", "audio" and "video". The host's endpoints are asked in turn, for `seconds` in all,
-    with the exchange's headers. A host that can't be reached, is slow, refuses, doesn't know the model, or answers in
-    another form tells nothing; only cancellation raises.
+    Kinds are "image", "document", "audio" and "video". The host's endpoints are asked in turn, until one tells the
+    kinds, for `seconds` in all, with the exchange's headers; none is asked for the window alone. A host that can't be
+    reached, is slow, refuses, doesn't know the model, or answers in another form tells nothing; only cancellation
+    raises.
     """
     row = ROWS.get(target.provider)
+    facts = ModelFacts()
     try:
         async with asyncio.timeout(seconds):
             for source in row.modalities if row is not None else ():
-                kinds = await ask(exchange, source, target.model)
-                if kinds is not None:
-                    return kinds
+                facts = facts.completed(await ask(exchange, source, target.model))
+                if facts.kinds is not None:
+                    break
     except TimeoutError:
         pass
-    return None
+    return facts
 
 
-async def ask(exchange: Exchange, source: ModalitySource, model: str) -> Kinds | None:
+async def ask(exchange: Exchange, source: ModalitySource, model: str) -> ModelFacts:
     """Ask one endpoint once."""
     try:
         data = await fetch(exchange, source, model)
-        return source.read(data, model) if data is not None else None
+        return source.read(data, model) if data is not None else ModelFacts()
     except Exception:  # noqa: BLE001 - a host may answer anything, a transport may raise anything, and a run can do without
-        return None
+        return ModelFacts()
 
 
 async def fetch(exchange: Exchange, source: ModalitySource, model: str) -> bytes | None:

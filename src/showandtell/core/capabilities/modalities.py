@@ -1,4 +1,4 @@
-"""Which kinds of files a model takes, as its host says or as its provider's answers have shown."""
+"""What a model takes, as its host says or as its provider's answers have shown: kinds of files, and tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Target
+from showandtell.core.capabilities.cells import Target, Window
 from showandtell.core.media_types.kinds import Kind
 
 
@@ -23,6 +23,23 @@ class Modality(Struct, frozen=True):
     evidence: str
     date: str
     until: float
+
+
+class ListedWindow(Window, frozen=True):
+    """The context window that a host tells. until: when to find out again, in epoch seconds."""
+
+    until: float
+
+
+def limit_window(target: Target, listed: Window | None) -> Target:
+    """The target with the window that its host tells, unless the table has a smaller one.
+
+    A host knows how a model was started, so it counts before the table, which is by the model's name alone. A larger
+    one doesn't count: routers list the largest of several hosts.
+    """
+    if listed is None or (target.window is not None and target.window.tokens <= listed.tokens):
+        return target
+    return replace(target, window=Window(listed.tokens, listed.evidence, listed.date))
 
 
 def restrict(target: Target, modalities: Iterable[Modality]) -> Target:
