@@ -1,6 +1,7 @@
 """The routes of conversations, settings and examples, as the page uses them."""
 
 import asyncio
+import json
 from dataclasses import replace
 from zipfile import ZipFile
 
@@ -16,6 +17,7 @@ from support.serving import serving, texts
 from support.two_users import ask, make_hanging_tool, open_accounts
 
 pytestmark = pytest.mark.anyio
+ROLES = ("user", "assistant")
 
 
 async def listed(site, query=""):
@@ -318,3 +320,18 @@ async def test_a_branch_ends_at_its_newest_message():
     tree = [("a", None), ("b", "a"), ("c", "a"), ("d", "b"), ("e", "c"), ("f", "d")]
     output = [Message(one, "user", parent_id=parent) for one, parent in tree]
     assert [newest_descendant(one, output) for one in "abcdef"] == ["f", "f", "e", "f", "e", "f"]
+
+
+async def test_a_summary_is_neither_a_message_nor_a_title_and_the_conversation_continues_with_it(tmp_path):
+    said = [{"role": role, "parts": [{"type": "text", "text": f"{role} {turn}"}]} for turn in range(3) for role in ROLES]
+    summary = {"role": "user", "parts": [{"type": "summary", "text": "They counted.", "replaces": [[1, 4]]}]}
+    (tmp_path / "talk.json").write_text(json.dumps({"version": 1, "messages": [*said, summary]}))
+    async with serving(tmp_path / "server") as site:
+        talk = await import_conversation(site.store, tmp_path / "talk.json", "local")
+        assert (await listed(site))["conversations"][0]["title"] == "user 0"
+        _, chunks = await site.post("What have we done?", chat=talk.id)
+        received = (await site.get(f"/api/conversations/{talk.id}"))[1]
+        shown = json.dumps(received["messages"])
+        assert [message["role"] for message in received["messages"]] == ["user", "assistant"] * 4
+        assert ("They counted." in shown, "user 1" in shown) == (False, True)
+        assert chunks[-1]["type"] == "finish"

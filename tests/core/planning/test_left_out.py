@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.message import Draft
-from showandtell.core.messages.parts import Approval
+from showandtell.core.messages.message import Draft, Message
+from showandtell.core.messages.parts import Approval, Summary, is_summary
 from showandtell.core.messages.tool_pairs import check_tool_pairs
-from showandtell.core.planning.left_out import cut_at, find_cut
+from showandtell.core.planning.left_out import as_ranges, cut_at, find_cut, left_out_before, stored_cut
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.sizes import message_size
-from showandtell.core.planning.values import Policy
+from showandtell.core.planning.values import Policy, View
 from support.builders import Everything, assistant, planned, result, user, view, words
 from support.planned_conversations import conversations
 
@@ -96,4 +96,33 @@ def test_what_is_left_has_its_pairs_fits_if_anything_does_and_ends_as_before(see
     )
     steps = [index for index in range(after + 1, len(seen.messages)) if seen.messages[index].role == "assistant"]
     assert size <= room or not steps
+    plan(left, TARGET, Everything(), Policy())
+
+
+def with_summary(seen, ranges):
+    """A view whose last message is a stored summary."""
+    summary = Message("summary", "user", (Summary("They talked.", ranges),))
+    return View((*seen.messages, summary), seen.attachments, seen.answering, seen.started)
+
+
+@given(conversations(), st.integers(0, 5_000))
+def test_a_stored_summary_leaves_out_what_its_cut_left_out(seen, room):
+    index = find_cut(seen, TARGET, room)
+    if index is None:
+        return
+    summed = with_summary(seen, as_ranges(left_out_before(seen, index)))
+    left, cut_off = stored_cut(summed).apply(summed), cut_at(seen, index).apply(seen)
+    named = [message.id for message in left.messages]
+    assert named == [message.id if not is_summary(message.parts) else "summary" for message in cut_off.messages]
+
+
+NUMBERS = st.integers(-2, 20) | st.sampled_from([10**9, 2**62])
+
+
+@given(conversations(), st.lists(st.tuples(NUMBERS, NUMBERS), max_size=4))
+def test_whatever_a_stored_summary_names_no_call_loses_its_result(seen, ranges):
+    summed = with_summary(seen, tuple(ranges))
+    left = stored_cut(summed).apply(summed)
+    check_tool_pairs([Draft(m.role, m.parts, m.call_id, m.tool) for m in left.messages])
+    assert [message.id for message in left.messages if not is_summary(message.parts)][-1] == seen.messages[-1].id
     plan(left, TARGET, Everything(), Policy())

@@ -7,7 +7,7 @@ The first user message, which is often the task, and the one that is being answe
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby, pairwise
 
 from msgspec import Struct
 
@@ -104,7 +104,10 @@ def end_of(summary: Summary, messages: Sequence[Message]) -> int:
     An imported conversation may hold any numbers.
     """
     index = max((stop for _, stop in summary.replaces), default=0)
-    is_valid = all(0 <= start < stop for start, stop in summary.replaces)
+    bounds = [0, *chain.from_iterable(summary.replaces)]
+    is_valid = all(low <= high for low, high in pairwise(bounds)) and all(
+        start < stop for start, stop in summary.replaces
+    )
     return index if is_valid and index < len(messages) and begins_step(messages[index]) else 0
 
 
