@@ -1,5 +1,6 @@
 """The chat in the terminal: a line at a time, its commands, and its questions before risky calls."""
 
+import io
 import os
 import pty
 import select
@@ -9,7 +10,8 @@ from contextlib import contextmanager
 import pytest
 
 from showandtell.cli.chat import ask_approval, attach
-from showandtell.core.events.types import ApprovalNeeded
+from showandtell.cli.terminal import Printer
+from showandtell.core.events.types import ApprovalNeeded, Retry
 from showandtell.samples import folder as samples
 from support.commandline import PROGRAM, call
 from support.fixtures import png
@@ -151,3 +153,13 @@ def test_a_line_of_the_chat_can_be_had_again(folder):
         after("> ", b"/help\r")
         after("\n> ", b"\x1b[A\r")
         assert "/help" in after("Ctrl-C stops an answer", b"\x04")
+
+
+def test_a_step_on_the_way_to_an_answer_is_named_without_a_time():
+    out = io.StringIO()
+    printer = Printer(out)
+    for seconds in (0.0, 2.0):
+        printer.event(Retry("the context is full: the model sums up 4 earlier messages", seconds))
+    first, second = out.getvalue().splitlines()
+    assert first == "  … the context is full: the model sums up 4 earlier messages"
+    assert second.startswith("  … retrying in 2.0 s: ")

@@ -66,6 +66,8 @@ class Printer:
                 self.line(f"  + {file_line(event)}")
             case ReceiptEvent():
                 self.line(f"  = {receipt_line(event.receipt)}")
+            case Retry(files=(), seconds=0.0):
+                self.line(f"  … {short(event.reason)}")
             case Retry(files=()):
                 self.line(f"  … retrying in {event.seconds:.1f} s: {short(event.reason)}")
             case Retry():
