@@ -327,7 +327,7 @@ async def test_a_summary_is_neither_a_message_nor_a_title_and_the_conversation_c
         {"role": role, "parts": [{"type": "text", "text": f"{role} {turn}"}]} for turn in range(3) for role in ROLES
     ]
     summary = {"role": "user", "parts": [{"type": "summary", "text": "They counted.", "replaces": [[1, 4]]}]}
-    (tmp_path / "talk.json").write_text(json.dumps({"version": 1, "messages": [*said, summary]}))
+    (tmp_path / "talk.json").write_text(json.dumps({"version": 1, "messages": [*talked, summary]}))
     async with serving(tmp_path / "server") as site:
         talk = await import_conversation(site.store, tmp_path / "talk.json", "local")
         assert (await listed(site))["conversations"][0]["title"] == "user 0"
