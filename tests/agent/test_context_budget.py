@@ -81,7 +81,9 @@ def test_a_share_that_is_no_part_of_the_window_is_an_error(share):
 
 
 class ListedScript(CountingScript):
-    """A self-hosted server whose list of models tells the window, as vLLM's does."""
+    """A self-hosted server whose list of models tells the window if `lists`, as vLLM's does. `questions` counts requests for it."""
+
+    lists, questions = True, 0
 
     @asynccontextmanager
     async def send(self, request):
@@ -89,17 +91,32 @@ class ListedScript(CountingScript):
             async with super().send(request) as response:
                 yield response
             return
-        yield HttpResponse(200, {}, one(json.dumps({"data": [{"id": "m", "max_model_len": self.window}]}).encode()))
+        self.questions += 1
+        card = {"id": "m", "max_model_len": self.window if self.lists else None}
+        yield HttpResponse(200, {}, one(json.dumps({"data": [card]}).encode()))
 
 
 async def one(data):
     yield data
 
 
-def test_the_window_that_a_host_lists_is_kept_to_without_an_error():
+def take_twenty(window, *, lists=True):
+    """A run of twenty screenshots with a self-hosted model, and its script."""
     counted = Counted(GPT, "vllm:m", 1_500, "messages", "maximum context length is {window} tokens, not {asked}")
-    script = ListedScript(counted, *clicks(counted, 20), window=16_384)
+    script = ListedScript(counted, *clicks(counted, 20), window=window)
+    script.lists = lists
     agent = make_agent(counted.model, exchange=script.exchange, retry=ONCE, tools=[screenshot], steps=21)
-    run = agent.run_sync("take twenty")
-    assert (run.status, len(script.bodies), any(script.refused)) == ("complete", 21, False)
-    assert max(script.counts) <= 16_384 * 0.55
+    return agent.run_sync("take twenty", files=[File.from_bytes(png(64, 48), name="goal.png")]), script
+
+
+@pytest.mark.parametrize("window", [8_192, 16_384])
+def test_the_window_that_a_host_lists_is_kept_to_without_an_error(window):
+    run, script = take_twenty(window)
+    assert (run.status, len(script.bodies), any(script.refused), script.questions) == ("complete", 21, False, 1)
+    assert max(script.counts) <= window * 0.6
+    assert f"of the {window:,} tokens of vllm:m" in run.receipts[1].reason
+
+
+def test_a_window_that_no_host_lists_is_known_from_an_error():
+    run, script = take_twenty(16_384, lists=False)
+    assert (run.status, any(script.refused)) == ("complete", True)

@@ -6,6 +6,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from showandtell import File, UnsupportedFile
+from showandtell.agent.fit_context import ContextFit
+from showandtell.core.capabilities.cells import Window
+from showandtell.core.capabilities.modalities import ListedWindow, limit_window
+from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.wire.http import HttpResponse
 from showandtell.providers.exchange import Exchange
 from support.agents import make_agent
@@ -69,3 +73,23 @@ def test_a_conversation_without_files_asks_nothing():
     host = Ollama(BLIND)
     host.agent().run_sync("hello")
     assert host.asked == ["/v1/chat/completions"]
+
+
+SIZES = [
+    ("vllm:served", 8_192, 8_192),
+    ("openrouter:openai/gpt-4.1", 32_768, 32_768),
+    ("openrouter:openai/gpt-4.1", 10_000_000, 1_047_576),
+]
+
+
+@pytest.mark.parametrize(("name", "listed", "tokens"), SIZES)
+def test_the_smaller_window_of_the_table_and_the_host_counts(name, listed, tokens):
+    window = ListedWindow(listed, "its host lists it", "2026-11-26", 1e12)
+    assert limit_window(resolve(name), window).window.tokens == tokens
+
+
+@pytest.mark.parametrize("tokens", [4_096, 16_000])
+def test_the_window_that_an_error_tells_counts_before_the_one_of_the_host(tokens):
+    target = limit_window(resolve("vllm:served"), ListedWindow(8_192, "its host lists it", "2026-11-26", 1e12))
+    fit = ContextFit(window=Window(tokens, "told by the provider", ""))
+    assert fit.known(target).window.tokens == tokens

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from showandtell.config.learned_models import ModelKey, learned_models
-from showandtell.core.capabilities.modalities import Modality
+from showandtell.core.capabilities.modalities import ListedWindow, Modality
 from support.cli_runs import run
 
 BLIND = Modality("image", False, "it said: no \x1b[31mimages", "2026-11-23", 1e12)
@@ -28,6 +28,15 @@ def test_models_lists_what_is_known_of_each_model_and_host(tmp_path):
         "  image: not taken: it said: no [31mimages",
     ]
     assert "ollama:llama at https://b.example/v1" in done.stdout
+
+
+def test_models_lists_the_context_window_that_a_host_tells(tmp_path):
+    window = ListedWindow(8_192, "its host lists it (2026-11-26)", "2026-11-26", 1e12)
+    learned_models().learn(ModelKey("https://a.example/v1", "vllm:qwen"), [], window)
+    assert run(tmp_path, "models").stdout.splitlines() == [
+        "vllm:qwen at https://a.example/v1",
+        "  context window: 8,192 tokens: its host lists it (2026-11-26)",
+    ]
 
 
 @pytest.mark.usefixtures("known")

@@ -23,6 +23,22 @@ def test_what_was_learned_counts_for_a_day_and_can_be_forgotten(tmp_path):
     assert models.all == ()
 
 
+class EarlierModel(msgspec.Struct, frozen=True):
+    """What versions without windows read."""
+
+    key: ModelKey
+    modalities: tuple[Modality, ...]
+
+
+def test_files_of_versions_with_and_without_windows_are_read_by_both(tmp_path):
+    path, key = tmp_path / "models.json", ModelKey("https://a", "vllm:qwen")
+    LearnedModels(path).learn(key, [], ListedWindow(8_192, "its host lists it", "2026-11-26", 1e12))
+    assert msgspec.json.decode(path.read_bytes(), type=tuple[EarlierModel, ...]) == (EarlierModel(key, ()),)
+    blind = Modality("image", False, "it said so", "2026-11-26", 1e12)
+    path.write_bytes(msgspec.json.encode([EarlierModel(key, (blind,))]))
+    assert (LearnedModels(path).find(key), LearnedModels(path).window(key)) == ((blind,), None)
+
+
 @pytest.mark.parametrize("written", [b"", b"[", b'[{"key": 1}]', b"\xff"])
 def test_a_damaged_file_of_learned_models_counts_as_empty(tmp_path, written):
     path = tmp_path / "models.json"

@@ -1,4 +1,4 @@
-"""What hosts tell about the kinds of files that a model takes, in the forms of their real answers."""
+"""What hosts tell about the files and tokens that a model takes, in the forms of their real answers."""
 
 import asyncio
 import json
@@ -323,7 +323,7 @@ def loaded(*windows):
     return {"GET /api/v1/models": {"models": [local]}}
 
 
-def deployed(*windows):
+def deployments(*windows):
     entries = [{"model_name": "m", "model_info": {"max_input_tokens": window}} for window in windows]
     return {"GET /model/info": {"data": entries}}
 
@@ -335,6 +335,10 @@ def with_parameters(text):
 
 def of_llama(settings, **more):
     return {"GET /props": {"modalities": {"vision": True}, "default_generation_settings": settings, **more}}
+
+
+def of_old_lmstudio(**fields):
+    return {"GET /api/v0/models": {"data": [{"id": "m", "type": "vlm", "max_context_length": 131072, **fields}]}}
 
 
 OPEN = {"architecture": {"input_modalities": ["text"]}}
@@ -351,7 +355,10 @@ WINDOWS = [
     ("lmstudio", loaded(4096), 4096),
     ("lmstudio", loaded(32768, 4096), 4096),
     ("lmstudio", loaded(), None),
-    ("litellm", deployed(128000, 32000), 32000),
+    ("lmstudio:m:0", loaded(32768, 4096), 32768),
+    ("lmstudio", of_old_lmstudio(loaded_context_length=4096), 4096),
+    ("lmstudio", of_old_lmstudio(state="not-loaded"), None),
+    ("litellm", deployments(128000, None, 32000), 32000),
     ("ollama", with_parameters("stop "), None),
     ("ollama", with_parameters('stop "<|end|>"\nnum_ctx      16384'), 16384),
     *(("vllm", one_of(max_model_len=value), None) for value in (True, -1, 0, 12, "8192", 10**30, 8192.0, [8192], None)),
@@ -360,7 +367,25 @@ WINDOWS = [
 
 @pytest.mark.parametrize(("provider", "answers", "window"), WINDOWS)
 async def test_a_host_tells_the_window_with_the_kinds(provider, answers, window):
-    host = Host(answers)
-    facts = await ask_host(exchange(provider, host.send), resolve(f"{provider}:m"))
+    host, name = Host(answers), provider if ":" in provider else f"{provider}:m"
+    provider = provider.partition(":")[0]
+    facts = await ask_host(exchange(provider, host.send), resolve(name))
     assert facts.window == window
     assert len(host.requests) <= len(ROWS[provider].modalities)
+
+
+@pytest.mark.parametrize("value", [True, -8192, "8192", 10**30, [8192], {}])
+async def test_a_number_that_is_no_window_hides_no_kinds(value):
+    entry = {"context_length": value, "max_model_len": value, "top_provider": value, **OPEN}
+    listed = Host(
+        {"GET /api/v1/models": one_of(**entry)["GET /v1/models"], **one_of(**entry), **of_llama({"n_ctx": value})}
+    )
+    for provider in ("openrouter", "vllm", "llamacpp"):
+        facts = await ask_host(exchange(provider, listed.send), resolve(f"{provider}:m"))
+        assert (facts.window, facts.kinds is not None) == (None, True)
+
+
+async def test_no_host_is_asked_for_the_window_alone():
+    host = Host({**of_llama(None), **one_of(max_model_len=8192)})
+    facts = await ask_host(exchange("llamacpp", host.send), resolve("llamacpp:m"))
+    assert (facts.window, facts.kinds, len(host.requests)) == (None, {"image"}, 1)

@@ -323,7 +323,7 @@ async def test_a_branch_ends_at_its_newest_message():
 
 
 async def test_a_summary_is_neither_a_message_nor_a_title_and_the_conversation_continues_with_it(tmp_path):
-    said = [
+    talked = [
         {"role": role, "parts": [{"type": "text", "text": f"{role} {turn}"}]} for turn in range(3) for role in ROLES
     ]
     summary = {"role": "user", "parts": [{"type": "summary", "text": "They counted.", "replaces": [[1, 4]]}]}

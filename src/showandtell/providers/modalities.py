@@ -16,7 +16,7 @@ from showandtell.providers.uploads import UploadRequest
 async def ask_host(exchange: Exchange, target: Target, *, seconds: float = 2.0) -> ModelFacts:
     """The kinds of files that a model takes and its context window, as its host tells them.
 
-    Kinds are "image", "document", "audio" and "video". The host's endpoints are asked in turn, until one tells the
+    Kinds are "image", "document", "audio" and "video". The host's endpoints are asked in turn until one tells the
     kinds, for `seconds` in all, with the exchange's headers; none is asked for the window alone. A host that can't be
     reached, is slow, refuses, doesn't know the model, or answers in another form tells nothing; only cancellation
     raises.

@@ -243,19 +243,23 @@ def read_litellm(data: bytes, model: str) -> ModelFacts:
 
 
 #: Lists whose entries may tell modalities. vLLM's own don't (its ModelCard, read 2026-11), and no other endpoint of it
-#: does, but servers that are reached as vLLM may.
+#: does, but servers that are reached as vLLM may. ModelCard has `max_model_len`, null for adapters.
 LISTED = (ModalitySource("/models", read_list),)
-#: openrouter.ai/docs, "Models" (read 2026-11): `architecture.input_modalities`. The list has hundreds of models.
+#: openrouter.ai/docs, "Models" (read 2026-11): `architecture.input_modalities`, `context_length`, and
+#: `top_provider.context_length` of the host that most requests go to. The list has hundreds of models.
 OPENROUTER = (ModalitySource("/models", read_openrouter, max_bytes=8 * 1024 * 1024),)
-#: docs.ollama.com, "Show model details"; types/model/capability.go (read 2026-11).
+#: docs.ollama.com, "Show model details"; types/model/capability.go; context-length.mdx (read 2026-11).
 OLLAMA = (ModalitySource("/api/show", read_ollama, at_root=True, posts_model=True),)
 #: llama.cpp tools/server/README.md (read 2026-11). A router lists modalities since pull request 22952; asking for the
-#: properties of one of its models would load the model.
+#: properties of one of its models would load the model. `default_generation_settings.n_ctx` is what one request has,
+#: not what all slots share, since pull request 10704 (2024-12).
 LLAMACPP = (ModalitySource("/props", read_props, at_root=True), *LISTED)
 #: lmstudio.ai/docs, "List your models" (0.4.0 and newer), and "REST API v0" (0.3.6 and newer) (read 2026-11).
+#: `loaded_context_length` isn't in the docs of v0, but in answers that its clients' tests keep (read 2026-11).
 LMSTUDIO = (
     ModalitySource("/api/v1/models", read_lmstudio, at_root=True),
     ModalitySource("/api/v0/models", read_lmstudio_v0, at_root=True),
 )
 #: litellm 1.109 proxy_server.py:17857: `/model/info`, filled from its own table and from the proxy's settings.
+#: `max_input_tokens` is one of the table's fields.
 LITELLM = (ModalitySource("/model/info", read_litellm, at_root=True),)
