@@ -155,12 +155,12 @@ async def test_an_answer_that_was_stopped_is_continued_with_the_stored_settings(
 
 async def test_the_next_message_has_the_settings_of_now(provider, tmp_path):
     await wait_for_approval(tmp_path)
-    async with serving(tmp_path, tools=(order_later,), max_steps=5) as site:
+    async with serving(tmp_path, tools=(order_later,), max_steps=5, on_full="summarize") as site:
         await prefer(site, instructions=PROSE)
         await site.post("coffee, please", id="m2", model="vllm:any")
         _, newest = map(read_settings, await stored_settings(site))
     assert PROSE in provider[-1]["messages"][0]["content"]
-    assert newest == StoredSettings(PROSE, RunLimits(steps=5, seconds=900))
+    assert newest == StoredSettings(PROSE, RunLimits(steps=5, seconds=900, on_full="summarize"))
 
 
 async def test_stored_settings_of_the_model_are_sent(provider, tmp_path):
