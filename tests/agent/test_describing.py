@@ -10,7 +10,9 @@ import pytest
 from showandtell import Agent, Connection, File, FilePolicy, RunLimits, UnknownModel, UnsupportedFile, render
 from showandtell.agent.configure import describer_of
 from showandtell.agent.descriptions import MAX_DESCRIPTION
+from showandtell.agent.loader import Loader
 from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.messages.derivations import DerivationRequest, Failed
 from showandtell.errors import BadInput, MissingKey
 from showandtell.network.transport import Transport
 from showandtell.providers.retry import RetryPolicy
@@ -378,3 +380,16 @@ def test_a_file_that_is_to_be_sent_as_it_is_or_not_at_all_is_not_described():
     run, script = look(words, files=[File.from_bytes(PICTURE, name="drawn.png", convert=False)])
     assert (words.asked, run.receipts[0].delivery) == ([], "noted")
     assert "A grey square." not in json.dumps(script.bodies)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("kept", [{"audience": "user"}, {"convert": False}])
+async def test_the_loader_describes_no_file_that_is_kept_from_models(kept):
+    words = Words("never")
+    agent, _ = blind(say("Ok."), describe=words, on_unsupported="note")
+    conversation = agent.conversation()
+    await agent.run("look", files=[File.from_bytes(PICTURE, name="drawn.png", **kept)], conversation=conversation)
+    request = DerivationRequest(conversation.attachments[1].facts.sha256, "description?by=this+program")
+    loader = Loader(conversation, agent.target, lambda: agent.exchange, ONCE, agent.sharing)
+    assert await loader.load([request]) == {request: Failed("it is not for a model")}
+    assert words.asked == []

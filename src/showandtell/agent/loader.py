@@ -18,7 +18,7 @@ from showandtell.agent.descriptions import Describer
 from showandtell.agent.protocols import Conversation
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.events.types import Usage
-from showandtell.core.messages.attachments import Facts
+from showandtell.core.messages.attachments import Attachment, Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.conversion import MAX_CHARACTERS, parse_conversion
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed, Link
@@ -172,7 +172,7 @@ class Loader:
 
     async def describe(self, describer: Describer, request: DerivationRequest) -> Derivative | Failed:
         """Describe a picture that the model may see, and count what it costs."""
-        files = (file for file in self.conversation.attachments.values() if file.audience != "user" and file.in_context)
+        files = (file for file in self.conversation.attachments.values() if may_be_described(file))
         file = next((file for file in files if file.facts and file.facts.sha256 == request.sha256), None)
         if file is None:
             return Failed("it is not for a model")
@@ -182,6 +182,11 @@ class Loader:
         result, usage = await describer.describe(file, self.conversation)
         self.spend(usage)
         return result
+
+
+def may_be_described(file: Attachment) -> bool:
+    """Whether another model may get a file, and the asked one words of it."""
+    return file.audience != "user" and file.in_context and file.convert
 
 
 def transcribe_file(facts: Facts, blobs: Blobs, sharing: Sharing) -> Derivative | Failed:

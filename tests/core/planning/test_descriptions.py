@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from showandtell.agent.loader import may_be_described
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.derivations import Derivative
 from showandtell.core.planning.conversions import sees_images
@@ -33,10 +34,15 @@ class Described(Everything):
 
 @st.composite
 def partly_private(draw):
-    """A conversation in which some files are for the user alone, and some kept out of requests."""
+    """A conversation in which some files are for the user alone, kept out of requests, or not to be converted."""
     seen = draw(conversations())
     files = {
-        number: replace(file, audience=draw(st.sampled_from(("both", "user"))), in_context=draw(st.booleans()))
+        number: replace(
+            file,
+            audience=draw(st.sampled_from(("both", "user"))),
+            in_context=draw(st.booleans()),
+            convert=draw(st.booleans()),
+        )
         for number, file in seen.attachments.items()
     }
     return View(seen.messages, files, seen.answering)
@@ -49,7 +55,7 @@ def test_a_model_without_eyes_gets_words_and_never_the_bytes_of_a_picture(seen, 
     assert all(placed.file.kind != "image" for placed in placed_in(planned.entries))
     for receipt in planned.receipts:
         file = seen.attachments[receipt.number]
-        if file.kind == "image" and file.audience != "user" and file.in_context:
+        if file.kind == "image" and may_be_described(file):
             assert (receipt.delivery, receipt.variant, receipt.cell) in {
                 ("native", Derivative(text="words", by="m:x"), None),
                 ("listed", None, None),
@@ -64,7 +70,7 @@ def test_only_pictures_and_pages_that_a_model_may_see_are_described(seen, model)
         file.facts.sha256
         for file in seen.attachments.values()
         if file.media_type.startswith("image/") or file.media_type == "application/pdf"
-        if file.audience != "user" and file.in_context
+        if may_be_described(file)
     }
     assert known.wanted <= allowed
 
