@@ -23,7 +23,7 @@ from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Ov
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import OpenToolsets, Toolset, split_tools
 from showandtell.config.user_settings import find_target
-from showandtell.core.display.displayed import Block
+from showandtell.core.display.displayed import Block, Displayed
 from showandtell.core.events.types import Event, Finish
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import BranchPoint, Draft
@@ -226,7 +226,7 @@ class Agent(Generic[OutputT]):
         return asyncio.run(finish())
 
 
-class Run(RunResult[OutputT]):
+class Run(RunResult[OutputT], Displayed):
     """One run of an agent. Await it, or iterate over its events, once. Then its properties are final.
 
     >>> from showandtell import Agent

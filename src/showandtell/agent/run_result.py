@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from showandtell.agent.loop import Loop
-from showandtell.core.display.displayed import Displayed
 from showandtell.core.events.types import Status, Usage
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.message import Message, last_text
@@ -25,7 +24,7 @@ else:
     OutputT = TypeVar("OutputT")
 
 
-class RunResult(Displayed, Generic[OutputT]):
+class RunResult(Generic[OutputT]):
     """The results of a run over a conversation. They are final when the run has ended."""
 
     def __init__(self, conversation: MemoryConversation) -> None:

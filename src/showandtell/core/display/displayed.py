@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,8 +15,8 @@ class Displayed:
 
     __slots__ = ()
 
-    def _blocks(self) -> Iterable[Block]:
-        raise NotImplementedError
+    @abstractmethod
+    def _blocks(self) -> Iterable[Block]: ...
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """What a notebook shows: HTML, or text if it can't show that."""
