@@ -4,6 +4,7 @@ import pytest
 from aiohttp import web
 
 from support.serving import serving
+from support.vllm import vllm
 
 pytestmark = pytest.mark.anyio
 
@@ -11,20 +12,12 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 async def provider(monkeypatch):
     """A loopback server in place of vLLM that refuses every request. Yields the request bodies."""
-    bodies = []
 
-    async def handle(request):
-        bodies.append(await request.json())
+    def refuse(_):
         return web.json_response({"error": {"message": "not today"}}, status=400)
 
-    app = web.Application()
-    app.router.add_post("/{path:.*}", handle)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    monkeypatch.setenv("SHOWANDTELL_VLLM_BASE_URL", f"http://127.0.0.1:{runner.addresses[0][1]}")
-    yield bodies
-    await runner.cleanup()
+    async with vllm(refuse, monkeypatch) as bodies:
+        yield bodies
 
 
 async def test_instructions_explain_files_and_then_add_the_users_own(provider, tmp_path):

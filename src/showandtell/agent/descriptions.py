@@ -161,9 +161,7 @@ class ModelDescriber:
         if accumulator.stop in {"error", "refusal"}:
             why = accumulator.detail[:300] or accumulator.stop
             return Failed(f"{self.name} did not describe it: {why}", passing=True), accumulator.usage
-        draft = accumulator.draft()
-        words = "".join(part.text for part in draft.parts if isinstance(part, Text))
-        shown, described = request.receipts[0].variant or Derivative(), read_words(words, self.name)
+        shown, described = request.receipts[0].variant or Derivative(), read_words(accumulator.draft().text, self.name)
         if isinstance(described, Derivative):  # and if pages of a document were sent, it says which
             described = structs.replace(described, pages=shown.pages, total=shown.total if shown.pages else None)
         return described, accumulator.usage

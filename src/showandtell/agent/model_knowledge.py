@@ -48,18 +48,19 @@ class ModelKnowledge:
 
         What the provider's errors tell of the window counts before both, as it is about a request (`ContextFit`).
         """
-        return limit_window(restrict(self.target, self.learned.find(self.key)), self.learned.window(self.key))
+        known = self.learned.find(self.key)
+        return limit_window(restrict(self.target, known.modalities), known.window)
 
     def knows(self, kind: Kind) -> bool:
         """Whether anything is known about a kind."""
-        return any(modality.kind == kind for modality in self.learned.find(self.key))
+        return any(modality.kind == kind for modality in self.learned.find(self.key).modalities)
 
     async def ask_host(self, kinds: Iterable[Kind]) -> None:
         """Ask the host what the model takes, if it can tell and one of `kinds` is not known yet."""
         row = ROWS.get(self.target.provider)
         if row is None or not row.modalities:
             return
-        unknown = MEDIA_KINDS.difference(modality.kind for modality in self.learned.find(self.key))
+        unknown = MEDIA_KINDS.difference(modality.kind for modality in self.learned.find(self.key).modalities)
         if unknown.isdisjoint(kinds) or not self.learned.may_ask(self.key):
             return
         facts = await ask_host(self.connect(), self.target)

@@ -83,7 +83,7 @@ class Summarizer:
         finally:
             self.usage += accumulator.usage
         answer = accumulator.draft()
-        summary = "".join(part.text for part in answer.parts if isinstance(part, Text)).strip()
+        summary = answer.text.strip()
         if answer.stop != "end" or not summary:
             raise ProviderError(f"its answer ended with {answer.stop}" if summary else "its answer is empty")
         return summary

@@ -59,21 +59,18 @@ class LearnedModels:
         fresh = map(self._fresh, (*self._stored(), *self._unwritten))
         return tuple(model for model in fresh if model.modalities or model.window is not None)
 
-    def find(self, key: ModelKey) -> tuple[Modality, ...]:
-        """The modalities of a model that still count. Costs a `stat` unless the file has changed."""
-        return tuple(modality for model in self._of(key) for modality in model.modalities)
-
-    def window(self, key: ModelKey) -> ListedWindow | None:
-        """The context window of a model, if its host has told one that still counts."""
-        return next((model.window for model in self._of(key) if model.window is not None), None)
+    def find(self, key: ModelKey) -> LearnedModel:
+        """What still counts of a model. Costs a `stat` unless the file has changed."""
+        known = next((model for model in (*self._stored(), *self._unwritten) if model.key == key), None)
+        return LearnedModel(key, ()) if known is None else self._fresh(known)
 
     def learn(self, key: ModelKey, modalities: Iterable[Modality], window: ListedWindow | None = None) -> None:
         """Keep modalities and a window, each in place of an older one. Blocks while the file is written."""
         new = {modality.kind: modality for modality in modalities}
-        kept = (modality for modality in self.find(key) if modality.kind not in new)
+        before = self.find(key)
+        kept = (modality for modality in before.modalities if modality.kind not in new)
         others = (model for model in self.all if model.key != key)
-        learned = LearnedModel(key, (*kept, *new.values()), window or self.window(key))
-        self._write((*others, learned))
+        self._write((*others, LearnedModel(key, (*kept, *new.values()), window or before.window)))
 
     def may_ask(self, key: ModelKey) -> bool:
         """Whether to ask a host about a model: not again within five minutes, if it doesn't tell."""
@@ -91,9 +88,6 @@ class LearnedModels:
         if forgotten:
             self._write(tuple(known for known in everything if known not in forgotten))
         return forgotten
-
-    def _of(self, key: ModelKey) -> Iterable[LearnedModel]:
-        return (self._fresh(model) for model in (*self._stored(), *self._unwritten) if model.key == key)
 
     def _fresh(self, model: LearnedModel) -> LearnedModel:
         now = self._clock()

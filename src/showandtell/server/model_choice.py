@@ -53,7 +53,6 @@ async def choose_model(
 
 async def find_continued(server: Server, request: ChatRequest, conversation: StoredConversation) -> RunRow | None:
     """The last run of the answer that a request continues; None if it doesn't, or no server stored that answer."""
-    question = conversation.view().answering
-    if not request.is_continuation or question is None:
+    if not request.is_continuation or (question := conversation.view().answering) is None:
         return None
     return await runs.find_last_of(server.store.database, conversation.id, question)

@@ -184,5 +184,4 @@ async def receive(model: ModelUnderTest, request: Request) -> ModelReply:
             accumulator.add(batch)
     if accumulator.stop == "error":
         return ModelReply(failed=accumulator.detail or "the provider failed")
-    text = "".join(part.text for part in accumulator.draft().parts if isinstance(part, Text))
-    return ModelReply(text, accumulator.stop, accumulator.usage)
+    return ModelReply(accumulator.draft().text, accumulator.stop, accumulator.usage)

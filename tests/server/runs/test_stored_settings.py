@@ -21,6 +21,7 @@ from support.paths import TESTS
 from support.postgres import each_database, ready_database
 from support.serving import kinds, serving, texts
 from support.two_users import ask, conversations_of, open_accounts
+from support.vllm import vllm
 
 pytestmark = pytest.mark.anyio
 ORDER = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "order", "arguments": "{}"}}
@@ -55,24 +56,16 @@ def hanging():
 @pytest.fixture
 async def provider(monkeypatch):
     """A loopback server in place of vLLM that orders once for each message. Yields the request bodies."""
-    bodies = []
 
-    async def handle(request):
-        bodies.append(await request.json())
-        has_ordered = bodies[-1]["messages"][-1]["role"] == "tool"
+    def answer(body):
+        has_ordered = body["messages"][-1]["role"] == "tool"
         delta, end = ({"content": "done"}, "stop") if has_ordered else ({"tool_calls": [ORDER]}, "tool_calls")
         chunks = [{"index": 0, "delta": delta, "finish_reason": None}, {"index": 0, "delta": {}, "finish_reason": end}]
         lines = "".join(f"data: {json.dumps({'choices': [chunk]})}\n\n" for chunk in chunks)
         return web.Response(text=f"{lines}data: [DONE]\n\n", content_type="text/event-stream")
 
-    app = web.Application()
-    app.router.add_post("/{path:.*}", handle)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    monkeypatch.setenv("SHOWANDTELL_VLLM_BASE_URL", f"http://127.0.0.1:{runner.addresses[0][1]}")
-    yield bodies
-    await runner.cleanup()
+    async with vllm(answer, monkeypatch) as bodies:
+        yield bodies
 
 
 async def prefer(site, session=None, **preferences):

@@ -56,6 +56,11 @@ class Draft:
     metadata: object = field(default=None, hash=False)
 
     @property
+    def text(self) -> str:
+        """The text parts of this message, joined."""
+        return join_texts(self.parts)
+
+    @property
     def claims(self) -> tuple[File, ...]:
         """The files that are still claims, in order, those inside JSON included."""
         files: list[File] = []
@@ -135,7 +140,7 @@ class Message(Struct, frozen=True):
     @property
     def text(self) -> str:
         """The text parts of this message, joined."""
-        return "".join(part.text for part in self.parts if isinstance(part, Text))
+        return join_texts(self.parts)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -162,6 +167,11 @@ class Message(Struct, frozen=True):
         numbers = [number for reference in self.references for number in reference.numbers]
         own = {shown.number for shown in self.showings} if numbers else set[int]()
         return tuple(number for number in dict.fromkeys(numbers) if number not in own)[:MAX_RECALLED]
+
+
+def join_texts(parts: Iterable[object]) -> str:
+    """The texts among the parts of a message."""
+    return "".join(part.text for part in parts if isinstance(part, Text))
 
 
 def starts_turn(message: Message | Draft) -> bool:
