@@ -14,13 +14,13 @@ from showandtell.agent.decide import Done, LoopLimits, Wait, decide
 from showandtell.core.events.replay import StepSummary
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage
+from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.message import Message
 from showandtell.core.planning.values import View
 from showandtell.core.ui_stream.messages import Page, branches, ui_messages
 from showandtell.core.ui_stream.ui_stream import answer_id
 from showandtell.server.auth.authenticate import User
 from showandtell.server.files.attachments import link_for
-from showandtell.server.schemas import FileLinks, Link
 from showandtell.server.state import Server
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.library import Overview, overview, times_of

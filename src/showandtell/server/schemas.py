@@ -1,94 +1,17 @@
-"""Files as JSON on all routes and streams, and the pydantic models of the OpenAPI document."""
+"""The pydantic models of the OpenAPI document, and JSON responses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
-from urllib.parse import quote
+from typing import Any, Literal
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from showandtell.core.messages.attachments import Attachment, Facts
-
-#: Makes a URL from a path: unchanged for clients with a cookie, signed for bearer clients.
-Link: TypeAlias = Callable[[str], str]
-#: Names that can't end a URL: browsers would resolve them as relative path segments.
-RESERVED_NAMES = frozenset({"", ".", ".."})
-
-
-def unsigned(path: str) -> str:
-    """Return the path unchanged, for clients with a cookie."""
-    return path
-
 
 def json_response(value: object, status: int = 200) -> Response:
     """Return a JSON response that is not cached."""
     return Response(msgspec.json.encode(value), status, {"cache-control": "no-store"}, "application/json")
-
-
-def attachment_json(file: Attachment, conversation_id: str | None, link: Link = unsigned) -> dict[str, Any]:
-    """Return a file as JSON. Without a conversation it is an upload, which has no number until a message uses it.
-
-    `size`, `pixels`, `pages` and `seconds` are null if the bytes don't prove them.
-    """
-    facts, origin = file.facts, file.origin
-    source = {"tool": origin.tool, "call_id": origin.call_id, "shared_by": origin.shared_by or None}
-    return {
-        "id": file.id,
-        "number": None if conversation_id is None else file.number,
-        "name": file.name,
-        "kind": file.kind,
-        "media_type": file.media_type,
-        "size": facts.size if facts else None,
-        "pixels": list(facts.pixels) if facts and facts.pixels else None,
-        "pages": facts.pages if facts else None,
-        "seconds": facts.seconds if facts else None,
-        "origin": {"by": origin.by, **{name: value for name, value in source.items() if value is not None}},
-        "date": file.date,
-        "state": "pending" if conversation_id is None else file.state,
-        "problem": file.problem,
-        "corrected": file.corrected,
-        "audience": file.audience,
-        "description": file.description,
-        "url": link(content_path(file.id, file.name)),
-        "thumbnail": link(f"/api/attachments/{file.id}/thumbnail") if has_thumbnail(file) else None,
-        "conversation_id": conversation_id,
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class FileLinks:
-    """Makes the JSON and the URLs for files of a conversation."""
-
-    conversation_id: str
-    link: Link = unsigned
-
-    def attachment(self, file: Attachment) -> dict[str, Any]:
-        """Return a file as JSON."""
-        return attachment_json(file, self.conversation_id, self.link)
-
-    def derivative_url(self, file: Attachment, sha256: str) -> str:
-        """Return the URL of a derivative of a file."""
-        return self.link(f"/api/attachments/{file.id}/variants/{sha256}")
-
-
-def content_path(id: str, name: str) -> str:  # noqa: A002 - it is an id
-    """Return the path of a file's bytes. It ends in the file name, the default for saving."""
-    suffix = "" if name in RESERVED_NAMES else f"/{quote(name, safe='', errors='replace')}"
-    return f"/api/attachments/{id}/content{suffix}"
-
-
-def has_thumbnail(file: Attachment) -> bool:
-    """Whether a file can have a thumbnail: images, SVGs, videos and PDFs."""
-    return file.state == "ready" and file.problem is None and file.facts is not None and is_visual(file.facts)
-
-
-def is_visual(facts: Facts) -> bool:
-    """Whether bytes can be rendered as an image."""
-    return facts.kind in {"image", "video"} or facts.media_type in {"application/pdf", "image/svg+xml"}
 
 
 #: OpenAPI media type object of any bytes.

@@ -10,6 +10,7 @@ from pydantic import ConfigDict
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from showandtell.core.messages.file_json import Link, attachment_json, unsigned
 from showandtell.errors import ShowAndTellError
 from showandtell.server.auth.authenticate import CurrentUser, User, current_user
 from showandtell.server.files.receiving import MAX_FILES, Body, check_length, receive_file, receive_form, refuse_body
@@ -18,12 +19,9 @@ from showandtell.server.schemas import (
     PENDING,
     AttachmentShape,
     ErrorShape,
-    Link,
     Shape,
-    attachment_json,
     errors,
     json_response,
-    unsigned,
 )
 from showandtell.server.state import CurrentServer, Server, get_server
 from showandtell.storage.conversations.uploads import AttachedFile, Upload

@@ -20,6 +20,7 @@ from showandtell.core.media_types.claims import suffix_of
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.conversion import MAX_CHARACTERS, Conversion, serialize_conversion
 from showandtell.core.messages.derivations import Failed
+from showandtell.core.messages.file_json import is_visual
 from showandtell.errors import BadFile, DecoderBusy, FileChanged, NotFound, TooBusy
 from showandtell.media import gate
 from showandtell.media.turns import caller
@@ -27,7 +28,7 @@ from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.downloads import LimitedDownload
 from showandtell.server.files.ranges import matches_etag
 from showandtell.server.files.serving_files import ServedFile, StreamedFile, changed_response, file_response
-from showandtell.server.schemas import BINARY, ErrorShape, errors, is_visual
+from showandtell.server.schemas import BINARY, ErrorShape, errors
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.blobs.threads import LONG_JOBS, run_long_job
 from showandtell.storage.conversations.derived_files import convert, find_derivative

@@ -15,6 +15,7 @@ from showandtell.agent.provide import Scope
 from showandtell.core.events.replay import StepSummary, replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish, Status
+from showandtell.core.messages.file_json import FileLinks
 from showandtell.core.messages.message import starts_turn
 from showandtell.core.messages.parts import is_approval
 from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer_id
@@ -23,7 +24,6 @@ from showandtell.media.turns import Caller, caller
 from showandtell.server.answers import public_message
 from showandtell.server.runs.agents import Agents
 from showandtell.server.runs.live_run import LiveRun
-from showandtell.server.schemas import FileLinks
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.preferences import read_preferences
 from showandtell.storage.conversations.runs import RunEnd, RunRow
