@@ -57,10 +57,44 @@ def npm_reader():
         process.stdin.close()
 
 
-@asynccontextmanager
-async def npm_client(url, cookie):
+#: The clients of AG-UI by their package below `node_modules`: 1.0.0 and 0.0.59.
+AG_UI_CLIENTS = ("@ag-ui/client", "ag-ui-client-0.0")
+
+
+@contextmanager
+def ag_ui_reader(package):
+    """A client of AG-UI that reads streams: `read(sse, messages=..., state=...)` returns what it made of one."""
+    module = modules() / package / "dist" / "index.mjs"
+    command = [node(), str(NPM_CLIENT / "ag_ui.mjs"), str(module)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own
+
+        def do(action, **more):
+            process.stdin.write(json.dumps({"do": action, **more}).encode() + b"\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
+        def read(sse, **client):
+            do("open", **client)
+            return do("run", sse=sse)
+
+        yield read
+        process.stdin.close()
+
+
+def ag_ui_client(package, url, headers):
+    """A client of AG-UI, connected to a server: `await do("say", id="m1", content="hi")` returns what it has then."""
+    module = modules() / package / "dist" / "index.mjs"
+    return talking_to([node(), str(NPM_CLIENT / "ag_ui.mjs"), str(module), url, json.dumps(headers)])
+
+
+def npm_client(url, cookie):
     """The stock client of npm's `ai`, connected to a server: `await do("send", text="hi")` returns all of its messages."""
-    command = [node(), str(NPM_CLIENT / "chat.mjs"), str(modules()), url, cookie]
+    return talking_to([node(), str(NPM_CLIENT / "chat.mjs"), str(modules()), url, cookie])
+
+
+@asynccontextmanager
+async def talking_to(command):
+    """A program that reads an action a line, and answers each with a line."""
     pipes = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE, "limit": 2**24}
     process = await asyncio.create_subprocess_exec(*command, **pipes)
 

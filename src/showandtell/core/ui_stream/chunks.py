@@ -98,11 +98,11 @@ class MoreInput(Struct, tag="tool-input-delta", rename="camel"):
 
 
 class Input(Struct, tag="tool-input-available", rename="camel"):
-    """A call's complete arguments: the model's JSON, or its text if a browser must not parse it as JSON."""
+    """A call's complete arguments: the model's JSON, or its text as a string if a browser must not parse it as JSON."""
 
     tool_call_id: str
     tool_name: str
-    input: Raw | str
+    input: Raw
 
 
 class InputError(Struct, tag="tool-input-error", rename="camel"):
@@ -260,8 +260,8 @@ Chunk: TypeAlias = (
 _encode = msgspec.json.Encoder().encode
 
 
-def serialize(chunk: Chunk) -> bytes:
-    """Encode a chunk as a server-sent event. Unpaired surrogates in its text become U+FFFD."""
+def serialize(chunk: Struct) -> bytes:
+    """Encode a chunk, or an event of AG-UI, as a server-sent event. Unpaired surrogates in its text become U+FFFD."""
     try:
         data = _encode(chunk)
     except UnicodeEncodeError:

@@ -210,7 +210,7 @@ def input_chunk(call_id: str, tool: str, text: str) -> ui.Input | ui.InputError:
     if value is _INVALID:
         return ui.InputError(call_id, tool, text, TRUNCATED_TEXT)
     if SUSPICIOUS_KEYS.search(text) and is_refused(value):
-        return ui.Input(call_id, tool, text)
+        return ui.Input(call_id, tool, Raw(msgspec.json.encode(text)))
     return ui.Input(call_id, tool, Raw(text.encode()))
 
 

@@ -1,0 +1,334 @@
+"""Converts the chunks of the UI message stream to AG-UI events: one run, which may continue an answer.
+
+The UI message stream is what is stored of a run, so that a live run, a resumed one and one that was taken over are
+served in either format from one log. Each step is one assistant message, and so is its text: blocks of it are joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, assert_never, cast, get_args
+
+import msgspec
+from msgspec import Struct
+
+from showandtell.core.ag_ui import events as ag
+from showandtell.core.ag_ui.client_messages import MessageAccumulator
+from showandtell.core.ag_ui.content import call_parts, call_text, file_record, is_visible
+from showandtell.core.events.types import Usage
+from showandtell.core.ui_stream import chunks as ui
+from showandtell.core.ui_stream.chunks import Record
+from showandtell.core.wire.sse import Splitter
+
+RECEIPT, FILE = "showandtell.receipt", "showandtell.file"
+PROGRESS, RETRY, WORKER = "showandtell.progress", "showandtell.retry", "showandtell.worker"
+DENIED = "the user denied this call"
+#: JSON schema of the payload that resolves an interrupt. A cancelled interrupt denies the call, too.
+APPROVAL_SCHEMA: Record = {
+    "type": "object",
+    "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}},
+    "required": ["approved"],
+}
+#: Maximum characters of a call's arguments in the question to the user.
+MAX_ARGUMENTS = 500
+
+Events = Sequence[ag.Event]
+
+
+@dataclass(frozen=True)
+class AgUiContext:
+    """The context of one run's stream.
+
+    `is_legacy` is a peer of 0.0.x. `messages` are what the client has, as JSON, and `state` is its state. `steps` is
+    the number of steps that the client already has of the answer. `is_repeat`: it may have more, which is sent again.
+    `files` returns the files of the conversation as `attachment_json`.
+    """
+
+    thread_id: str
+    run_id: str
+    parent_run_id: str | None = None
+    is_legacy: bool = False
+    messages: Sequence[Any] = ()
+    state: object = None
+    steps: int = 0
+    is_repeat: bool = False
+    files: Callable[[], Iterable[Record]] = tuple
+
+
+class AgUiStream:
+    """Converts the chunks of one run one by one."""
+
+    def __init__(self, context: AgUiContext) -> None:
+        self._context = context
+        self._sse = Splitter()
+        self._own = MessageAccumulator()
+        self._answer, self._step = "", context.steps
+        self._conversation_id: object = None
+        self._step_start = 0
+        self._is_reset = self._is_cancelled = self._has_ended = False
+        self._open_texts = set[str]()
+        self._calls: dict[str, tuple[str, list[str]]] = {}
+        self._broken: dict[str, str] = {}
+        self._interrupts: dict[str, ag.Interrupt] = {}
+        self._files: dict[int, Record] = {}
+        self._usage: dict[str, Usage] = {}
+
+    @property
+    def messages(self) -> list[Record]:
+        """The messages of the answer so far, as a client has them."""
+        return self._own.messages
+
+    def feed_bytes(self, data: bytes) -> bytes:
+        """Convert bytes of the stream that end with an event; comments stay as they are."""
+        events: list[ag.Event] = []
+        blocks = self._sse.feed(data)
+        for block in blocks:
+            if block != b"[DONE]":
+                events += self.feed(_decode(block))
+        return b"".join(map(ui.serialize, events)) if blocks else data
+
+    def feed(self, chunk: ui.Chunk | None) -> Events:
+        """Convert one chunk. None is a chunk of an unknown type, and makes no event."""
+        if chunk is None or self._has_ended:
+            return ()
+        if isinstance(chunk, ui.ResetStep):
+            self._own.cut(self._step_start)
+            self._broken.clear()
+            self._is_reset = True
+            return ()
+        events = self._convert(chunk)
+        self._own.apply(events)
+        if not self._is_reset:
+            return events
+        if not isinstance(chunk, ui.StepData):
+            return ()
+        # The client's messages of this step differ from the stored one, and only a snapshot can replace them.
+        self._is_reset = False
+        return [*events, ag.MessagesSnapshot([*self._context.messages, *self._own.messages])]
+
+    def _convert(self, chunk: ui.Chunk) -> Events:
+        match chunk:
+            case ui.Start():
+                return self._start(chunk)
+            case ui.StartStep():
+                self._step += 1
+                self._step_start = len(self._own)
+                return (ag.StepStarted(f"step {self._step}"),)
+            case ui.FinishStep():
+                return (*self._close_broken_calls(), ag.StepFinished(f"step {self._step}"))
+            case ui.StartText() | ui.MoreText() | ui.EndText():
+                return self._text(chunk)
+            case ui.StartReasoning() | ui.MoreReasoning() | ui.EndReasoning():
+                return self._reasoning(chunk)
+            case ui.StartInput() | ui.MoreInput() | ui.Input() | ui.InputError():
+                return self._call(chunk)
+            case ui.ApprovalRequest() | ui.ApprovalResponse():
+                self._approval(chunk)
+                return ()
+            case ui.Output() | ui.OutputError() | ui.OutputDenied():
+                return self._result(chunk)
+            case ui.AttachmentData():
+                return self._file(chunk)
+            case ui.ReceiptData(name, data):
+                return (ag.ActivitySnapshot(f"{self._answer}.receipt.{name}", RECEIPT, data),)
+            case ui.StepData():
+                self._count(chunk)
+                return ()
+            case ui.ProgressData(data):
+                return (ag.Custom(PROGRESS, data),)
+            case ui.RetryData(data):
+                return (ag.Custom(RETRY, data),)
+            case ui.WorkerData(data):
+                return (ag.Custom(WORKER, data),)
+            case ui.Abort():
+                self._is_cancelled = True
+                return ()
+            case ui.Error(text):
+                self._has_ended = True
+                return (*self._state(), ag.RunError(text))
+            case ui.End():
+                self._has_ended = True
+                return (*self._state(), self._finished(chunk))
+            case ui.Metadata() | ui.FileLink() | ui.ResetStep():
+                return ()
+            case _:
+                assert_never(chunk)
+
+    def _start(self, chunk: ui.Start) -> Events:
+        context = self._context
+        self._answer = chunk.message_id
+        self._conversation_id = chunk.message_metadata.get("conversation_id")
+        version = None if context.is_legacy else ag.PROTOCOL_VERSION
+        started = ag.RunStarted(context.thread_id, context.run_id, version, context.parent_run_id)
+        if not context.is_repeat:
+            return (started,)
+        earlier = [message for message in context.messages if not self._is_own(message)]
+        return (started,) if len(earlier) == len(context.messages) else (started, ag.MessagesSnapshot(earlier))
+
+    def _is_own(self, message: object) -> bool:
+        """Whether a client's message is one of this answer."""
+        name = cast("Record", message).get("id") if isinstance(message, dict) else None
+        return isinstance(name, str) and name.startswith(f"{self._answer}.")
+
+    @property
+    def _message_id(self) -> str:
+        return f"{self._answer}.{self._step}"
+
+    def _text(self, chunk: ui.StartText | ui.MoreText | ui.EndText) -> Events:
+        """Blocks of a step share one message, which is open while any of them is."""
+        match chunk:
+            case ui.StartText(name):
+                is_first = not self._open_texts
+                self._open_texts.add(name)
+                return (ag.TextStart(self._message_id, "assistant"),) if is_first else ()
+            case ui.MoreText(_, delta):
+                return (ag.TextContent(self._message_id, delta),)
+            case ui.EndText(name):
+                self._open_texts.discard(name)
+                return () if self._open_texts else (ag.TextEnd(self._message_id),)
+
+    def _reasoning(self, chunk: ui.StartReasoning | ui.MoreReasoning | ui.EndReasoning) -> Events:
+        name = f"{self._answer}.reasoning.{chunk.id}"
+        match chunk:
+            case ui.StartReasoning():
+                return (ag.ReasoningStart(name), ag.ReasoningMessageStart(name, "reasoning"))
+            case ui.MoreReasoning(_, delta):
+                return (ag.ReasoningContent(name, delta),)
+            case ui.EndReasoning():
+                return (ag.ReasoningMessageEnd(name), ag.ReasoningEnd(name))
+
+    def _call(self, chunk: ui.StartInput | ui.MoreInput | ui.Input | ui.InputError) -> Events:
+        call_id = chunk.tool_call_id
+        match chunk:
+            case ui.StartInput():
+                self._calls[call_id] = (chunk.tool_name, [])
+                return (ag.CallStart(call_id, chunk.tool_name, self._message_id),)
+            case ui.MoreInput():
+                self._calls[call_id][1].append(chunk.input_text_delta)
+                return (ag.CallArguments(call_id, chunk.input_text_delta),)
+            case ui.Input():
+                none = () if self._calls[call_id][1] else (ag.CallArguments(call_id, "{}"),)
+                return (*none, ag.CallEnd(call_id))
+            case ui.InputError():
+                self._broken[call_id] = chunk.error_text
+                return (ag.CallEnd(call_id),)
+
+    def _close_broken_calls(self) -> Events:
+        """A call that was cut off never runs, so it gets a result that says so."""
+        results = [self._call_result(call_id, text, is_error=True) for call_id, text in self._broken.items()]
+        self._broken.clear()
+        return results
+
+    def _approval(self, chunk: ui.ApprovalRequest | ui.ApprovalResponse) -> None:
+        if isinstance(chunk, ui.ApprovalResponse):
+            self._interrupts.pop(chunk.approval_id, None)
+            return
+        call_id = chunk.tool_call_id
+        tool, pieces = self._calls.get(call_id, ("the tool", []))
+        arguments = "".join(pieces)
+        if len(arguments) > MAX_ARGUMENTS:
+            arguments = arguments[:MAX_ARGUMENTS] + "…"
+        question = f"Approve {tool}({arguments})?"
+        self._interrupts[call_id] = ag.Interrupt(call_id, "tool_call", question, call_id, APPROVAL_SCHEMA)
+
+    def _result(self, chunk: ui.Output | ui.OutputError | ui.OutputDenied) -> Events:
+        call_id = chunk.tool_call_id
+        self._interrupts.pop(call_id, None)
+        self._broken.pop(call_id, None)
+        match chunk:
+            case ui.OutputError(_, text):
+                return (self._call_result(call_id, text, is_error=True),)
+            case ui.OutputDenied():
+                return (self._call_result(call_id, DENIED, is_error=True),)
+            case ui.Output():
+                text, files = output_of(chunk)
+                records = [record for number in files if (record := self._find_file(number)) is not None]
+                if not self._context.is_legacy:
+                    return (self._call_result(call_id, call_parts(text, records)),)
+                customs = [ag.Custom(FILE, file_record(record)) for record in records if is_visible(record)]
+                return (self._call_result(call_id, call_text(text, records)), *customs)
+
+    def _call_result(self, call_id: str, content: str | list[Record], *, is_error: bool = False) -> ag.CallResult:
+        name = f"{self._answer}.{call_id}"
+        return ag.CallResult(name, call_id, content, "tool", {"is_error": True} if is_error else None)
+
+    def _file(self, chunk: ui.AttachmentData) -> Events:
+        """A tool's file comes with its result. Assistant messages hold no files, so the model's own is an activity."""
+        data = chunk.data
+        self._files[data["number"]] = data
+        if chunk.transient or data["origin"]["by"] != "assistant":
+            return ()
+        if self._context.is_legacy:
+            return (ag.Custom(FILE, file_record(data)),)
+        return (ag.ActivitySnapshot(f"{self._answer}.file.{data['number']}", FILE, file_record(data)),)
+
+    def _find_file(self, number: int) -> Record | None:
+        if number not in self._files:  # an earlier answer's file that is shown again
+            self._files = {record["number"]: record for record in self._context.files()} | self._files
+        return self._files.get(number)
+
+    def _count(self, chunk: ui.StepData) -> None:
+        model = str(chunk.data["model"])
+        usage = msgspec.convert(chunk.data["usage"], Usage, from_attributes=True)
+        self._usage[model] = self._usage.get(model, Usage()) + usage
+
+    def _state(self) -> Events:
+        """The client's state with the files of the conversation, whose addresses are new."""
+        files = {record["number"]: record for record in self._context.files()} | self._files
+        if not files:
+            return ()
+        client = self._context.state
+        kept = cast("Record", client) if isinstance(client, dict) else {}
+        own = {"conversation_id": self._conversation_id, "files": [file_record(files[key]) for key in sorted(files)]}
+        return (ag.StateSnapshot({**kept, "showandtell": own}),)
+
+    def _finished(self, chunk: ui.End) -> ag.RunFinished:
+        context, metadata = self._context, chunk.message_metadata
+        outcome = ag.Success()
+        if chunk.finish_reason == "tool-calls" and self._interrupts:
+            outcome = ag.Interrupted([*self._interrupts.values()])
+        elif self._is_cancelled and not context.is_legacy:
+            outcome = ag.Cancelled()
+        result = {"status": metadata.get("status"), "reason": metadata.get("reason")}
+        usage = [token_usage(model, usage) for model, usage in self._usage.items()]
+        return ag.RunFinished(context.thread_id, context.run_id, result, outcome, usage)
+
+
+def output_of(chunk: ui.Output) -> tuple[str, Sequence[int]]:
+    """The text of a tool's result, and the numbers of its files."""
+    return chunk.output["text"], chunk.output["files"]
+
+
+def token_usage(model: str, usage: Usage) -> ag.TokenUsage:
+    """The tokens of a model, as AG-UI counts them."""
+    return ag.TokenUsage(
+        model,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.reasoning_tokens,
+        usage.cached_tokens,
+        usage.written_tokens,
+    )
+
+
+class _Typed(Struct):
+    """The type of any chunk."""
+
+    type: str
+
+
+#: The types that we know.
+TYPES = frozenset(kind.__struct_config__.tag for kind in get_args(ui.Chunk))
+_decode_type = msgspec.json.Decoder(_Typed).decode
+_decode_chunk = msgspec.json.Decoder(ui.Chunk).decode
+
+
+def _decode(data: bytes) -> ui.Chunk | None:
+    """Read a chunk; None if its type is unknown, as in the log of a newer version."""
+    try:
+        return _decode_chunk(data)
+    except msgspec.ValidationError:
+        if _decode_type(data).type in TYPES:
+            raise
+        return None

@@ -1,0 +1,59 @@
+"""Files in AG-UI: parts of a tool's result, references in the state, and words for peers of 0.0.x."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from showandtell.core.media_types.kinds import kind_of
+from showandtell.core.messages.attachments import format_label
+from showandtell.core.ui_stream.chunks import Record
+
+#: Kinds of files that have a part of their own. All others are documents.
+PART_TYPES = frozenset({"image", "audio", "video"})
+#: What a client learns of a file.
+FIELDS = ("id", "number", "name", "kind", "media_type", "size", "problem", "url")
+
+
+def is_visible(record: Record) -> bool:
+    """Whether people may see a file, and its bytes can be fetched."""
+    is_ready = record.get("state", "ready") == "ready" and record.get("problem") is None
+    return is_ready and record.get("audience", "both") != "assistant" and bool(record.get("url"))
+
+
+def file_record(record: Record) -> Record:
+    """A reference to a file: what it is, and its address if it has one."""
+    return {key: record[key] for key in FIELDS if record.get(key) is not None}
+
+
+def label(record: Record) -> str:
+    """What a file is called: "image 1: kiwi.jpg"."""
+    return f"{format_label(kind_of(record['media_type']), record['number'])}: {record['name']}"
+
+
+def call_text(text: str, records: Iterable[Record]) -> str:
+    """A result in words: its text, and a line for each file."""
+    return "\n".join(filter(None, (text, *map(label, records))))
+
+
+def call_parts(text: str, records: Iterable[Record]) -> str | list[Record]:
+    """A result as parts, or as text if it has no files. A file without an address is named in words."""
+    parts: list[Record] = [file_part(record) if is_visible(record) else _text(label(record)) for record in records]
+    if not parts:
+        return text
+    return [_text(text), *parts] if text else parts
+
+
+def file_part(record: Record) -> Record:
+    """A file as a media part, by its address."""
+    kind = kind_of(record["media_type"])
+    metadata = {key: value for key, value in file_record(record).items() if key != "url"}
+    return {
+        "type": kind if kind in PART_TYPES else "document",
+        "id": record["id"],
+        "source": {"type": "url", "value": record["url"], "mimeType": record["media_type"]},
+        "metadata": metadata,
+    }
+
+
+def _text(text: str) -> Record:
+    return {"type": "text", "text": text}
