@@ -71,7 +71,7 @@ def answering(*answers, model=CLAUDE, **settings):
 
 def convert(sent, **context):
     """The events of a stream as bytes, and the messages that a client then has."""
-    stream = AgUiStream(AgUiContext("thread", "run", messages=[QUESTION], **context))
+    stream = AgUiStream(AgUiContext("thread", "run", messages=lambda: [QUESTION], **context))
     return b"".join(map(stream.feed_bytes, sent)), json.loads(json.dumps(stream.messages))
 
 
@@ -225,7 +225,9 @@ def test_a_stream_that_is_read_again_replaces_what_the_client_has_of_it(peer):
     sent = asyncio.run(chat.answer("hi"))
     half = sent[: len(sent) // 2]
     had = json.loads(json.dumps(stream_of(half).messages))
-    stream = AgUiStream(AgUiContext("thread", "run", messages=[QUESTION, *had], is_repeat=True, is_legacy=peer[1]))
+    stream = AgUiStream(
+        AgUiContext("thread", "run", messages=lambda: [QUESTION, *had], is_repeat=True, is_legacy=peer[1])
+    )
     sse = b"".join(map(stream.feed_bytes, sent))
     got = peer[0](sse.decode(), messages=[QUESTION, *had])
     assert had != []

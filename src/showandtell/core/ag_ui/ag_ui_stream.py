@@ -40,7 +40,7 @@ Events = Sequence[ag.Event]
 class AgUiContext:
     """The context of one run's stream.
 
-    `is_legacy` is a peer of 0.0.x. `messages` are what the client has, as JSON, and `state` is its state. `steps` is
+    `is_legacy` is a peer of 0.0.x. `messages` returns what the client has, as JSON, and `state` is its state. `steps` is
     the number of steps that the client already has of the answer. `is_repeat`: it may have more, which is sent again.
     `files` returns the files of the conversation as `attachment_json`.
     """
@@ -49,7 +49,7 @@ class AgUiContext:
     run_id: str
     parent_run_id: str | None = None
     is_legacy: bool = False
-    messages: Sequence[Any] = ()
+    messages: Callable[[], Sequence[Any]] = tuple
     state: object = None
     steps: int = 0
     is_repeat: bool = False
@@ -105,7 +105,7 @@ class AgUiStream:
             return ()
         # The client's messages of this step differ from the stored one, and only a snapshot can replace them.
         self._is_reset = False
-        return [*events, ag.MessagesSnapshot([*self._context.messages, *self._own.messages])]
+        return [*events, ag.MessagesSnapshot([*self._context.messages(), *self._own.messages])]
 
     def _convert(self, chunk: ui.Chunk) -> Events:
         match chunk:
@@ -163,8 +163,9 @@ class AgUiStream:
         started = ag.RunStarted(context.thread_id, context.run_id, version, context.parent_run_id)
         if not context.is_repeat:
             return (started,)
-        earlier = [message for message in context.messages if not self._is_own(message)]
-        return (started,) if len(earlier) == len(context.messages) else (started, ag.MessagesSnapshot(earlier))
+        messages = context.messages()
+        earlier = [message for message in messages if not self._is_own(message)]
+        return (started,) if len(earlier) == len(messages) else (started, ag.MessagesSnapshot(earlier))
 
     def _is_own(self, message: object) -> bool:
         """Whether a client's message is one of this answer."""
