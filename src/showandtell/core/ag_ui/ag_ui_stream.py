@@ -40,8 +40,8 @@ Events = Sequence[ag.Event]
 class AgUiContext:
     """The context of one run's stream.
 
-    `is_legacy` is a peer of 0.0.x. `messages` returns what the client has, as JSON, and `state` is its state. `steps` is
-    the number of steps that the client already has of the answer. `is_repeat`: it may have more, which is sent again.
+    `is_legacy` is a peer of 0.0.x. `messages` returns what the client has, as JSON, and `state` is its state. `steps`
+    is the number of steps that it already has of the answer. `is_repeat`: it may have more, which is sent again.
     `files` returns the files of the conversation as `attachment_json`.
     """
 
