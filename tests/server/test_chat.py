@@ -29,7 +29,9 @@ async def test_a_tools_file_is_streamed_by_number_without_base64(tmp_path):
         shown = [one["data"] for one in chunks if one["type"] == "data-attachment"]
         assert [(one["number"], one["kind"], one["origin"]["tool"]) for one in shown] == [(1, "image", "chart")]
         output = next(one for one in chunks if one["type"] == "tool-output-available")
-        assert output["output"]["files"] == [1]
+        assert [one["number"] for one in output["output"] if "number" in one] == [1]
+        assert output["output"][-1]["bars"] == 3
+        assert output["toolMetadata"]["showandtell"]["files"] == [1]
         given = [one["data"] for one in chunks if one["type"] == "data-receipt"]
         assert [(one["number"], one["delivery"]) for one in given] == [(1, "native")]
 

@@ -9,6 +9,7 @@ from showandtell.agent.drafts import user_draft
 from showandtell.core.events.replay import replay
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage
+from showandtell.core.messages.file_json import file_reference
 from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, is_approval
 from showandtell.core.ui_stream.messages import Page, ui_messages
@@ -23,6 +24,9 @@ class PlainLinks:
         url = f"/api/attachments/{file.id}/content/{file.name}"
         fields = {"id": file.id, "number": file.number, "name": file.name, "media_type": file.media_type}
         return {**fields, "problem": file.problem, "origin": msgspec.to_builtins(file.origin), "url": url}
+
+    def reference(self, file):
+        return file_reference(file)
 
     def derivative_url(self, file, sha256):
         return f"/api/attachments/{file.id}/variants/{sha256}"

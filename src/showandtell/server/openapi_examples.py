@@ -25,7 +25,18 @@ _CALL = "toolu_ef12efbd765f9ad3"
 _FILE = "att_ghcLVqoGqXLQGKGHZauyvT"
 _URL = f"/api/attachments/{_FILE}/content/chart.png"
 _INPUT: dict[str, Any] = {"title": "Sales", "values": [3, 1, 2]}
-_OUTPUT: dict[str, Any] = {"text": 'The chart \'Sales\':\n{"bars":3,"smallest":1.0,"largest":3.0}', "files": [1]}
+_REFERENCE: dict[str, Any] = {
+    "type": "file",
+    "number": 1,
+    "id": _FILE,
+    "name": "chart.png",
+    "mediaType": "image/png",
+    "url": _URL,
+}
+_OUTPUT: list[Any] = ["The chart 'Sales':", _REFERENCE, {"bars": 3, "smallest": 1.0, "largest": 3.0}]
+_OWN: dict[str, Any] = {
+    "showandtell": {"files": [1], "text": 'The chart \'Sales\':\n{"bars":3,"smallest":1.0,"largest":3.0}'}
+}
 _REPORT = "I received 1 file:\n- image 1: chart.png, from tool chart"
 _MODEL = "inspector"
 
@@ -104,7 +115,7 @@ _CHUNKS: list[dict[str, Any]] = [
     _STEPS[0],
     _ATTACHMENT_CHUNK,
     _FILE_CHUNK,
-    {"type": "tool-output-available", "toolCallId": _CALL, "output": _OUTPUT},
+    {"type": "tool-output-available", "toolCallId": _CALL, "output": _OUTPUT, "toolMetadata": _OWN},
     {"type": "finish-step"},
     {"type": "start-step"},
     _RECEIPT,
@@ -123,6 +134,7 @@ _TOOL_PART: dict[str, Any] = {
     "state": "output-available",
     "input": _INPUT,
     "output": _OUTPUT,
+    "toolMetadata": _OWN,
 }
 _TEXT_PART: dict[str, Any] = {"type": "text", "text": _REPORT, "state": "done"}
 _BRANCHES: dict[str, Any] = {"index": 0, "count": 1, "others": []}

@@ -145,7 +145,7 @@ def test_an_array_on_another_device_is_its_shape():
 
 def test_files_in_an_array_of_objects_stay_files():
     file = File.from_bytes(b"a,b", "text/csv", "table.csv")
-    assert collect(np.array([file, "x", 1], object)) == (file, Text("x"), Text("1"))
+    assert collect(np.array([file, "x", 1], object)) == (file, Text("x"), Json("1"))
 
 
 def test_an_array_of_axes_is_their_figure():

@@ -109,8 +109,9 @@ def test_parallel_tools_with_files(read, model):
     answer = run_and_check(
         read, answering(say("Look.", *calls, model=model), say("image 1, image 2", model=model), model=model)
     )
-    outputs = [part["output"] for part in answer["parts"] if part["type"].startswith("tool-")]
-    assert [output["files"] for output in outputs] == [[1], [], [2]]
+    tools = [part for part in answer["parts"] if part["type"].startswith("tool-")]
+    assert [part["toolMetadata"]["showandtell"]["files"] for part in tools] == [[1], [], [2]]
+    assert [tools[0]["output"]["number"], tools[1]["output"], tools[2]["output"]["number"]] == [1, "you said é\n", 2]
     assert [part["data"]["number"] for part in parts(answer, "data-attachment")] == [1, 2]
     assert len(parts(answer, "file")) == len(parts(answer, "step-start")) == len(parts(answer, "data-receipt")) == 2
 
@@ -276,7 +277,7 @@ def test_two_files_in_two_steps_are_numbered_once_and_shown_again_without_a_copy
     )
     answer = run_and_check(read, ChatRecorder(agent))
     assert len(parts(answer, "data-attachment")) == 1
-    assert parts(answer, "tool-again")[0]["output"]["files"] == [1]
+    assert parts(answer, "tool-again")[0]["output"]["number"] == 1
 
 
 def test_each_message_has_its_alternatives():

@@ -15,7 +15,7 @@ from showandtell.core.events.annotations import Thought
 from showandtell.core.events.replay import ModelChosen
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Approval, Text
+from showandtell.core.messages.parts import Approval, Json, Shown, Text
 from showandtell.core.ui_stream import chunks as ui
 from showandtell.core.ui_stream.answer import UiAccumulator
 from showandtell.core.ui_stream.step_writer import input_chunk
@@ -78,7 +78,7 @@ def test_the_chunks_of_a_step_with_a_tool():
         ev.ToolStart("c1", "draw", '{"a": 1}'),
         ev.ToolProgress("c1", 1, 2, "half"),
         file_event(2),
-        ev.ToolOutput("c1", "draw", "drawn", (2,), False),
+        ev.ToolOutput("c1", "draw", "drawn", (2,), False, (Text("drawn"), Shown(2, "att_2"))),
     ]
     file = LINKS.attachment(FILES[2])
     usage = msgspec.to_builtins(ev.Usage(3, 2))
@@ -103,8 +103,28 @@ def test_the_chunks_of_a_step_with_a_tool():
         },
         {"type": "data-attachment", "id": "att_2", "data": file},
         {"type": "file", "url": file["url"], "mediaType": "image/png"},
-        {"type": "tool-output-available", "toolCallId": "c1", "output": {"text": "drawn", "files": [2]}},
+        {
+            "type": "tool-output-available",
+            "toolCallId": "c1",
+            "output": ["drawn", LINKS.reference(FILES[2])],
+            "toolMetadata": {"showandtell": {"files": [2]}},
+        },
     ]
+
+
+def test_a_result_with_keys_that_the_client_refuses_is_sent_as_text(read):
+    result = '{"__proto__": {"polluted": true}}'
+    events = [
+        ev.StepStart(1),
+        ev.ToolInputStart("c1", "draw"),
+        ev.ToolInputEnd("c1"),
+        ev.ToolOutput("c1", "draw", result, (), False, (Json(result),)),
+        ev.Finish("complete"),
+    ]
+    stream = streaming()
+    got = read(sse=b"".join([stream.start(), *map(stream.feed, events)]).decode())
+    (part,) = [part for part in got["message"]["parts"] if part["type"] == "tool-draw"]
+    assert (got["errors"], part["output"]) == ([], result)
 
 
 def test_the_bytes_of_a_cancelled_run():

@@ -64,7 +64,7 @@ function Preview({ uri, name }: { uri: string; name: string }) {
 
 function Details({ part }: { part: ToolUIPart }) {
   const raw = part.state === "output-error" && part.input === undefined ? part.rawInput : undefined;
-  const output = part.state === "output-available" ? textOfOutput(part.output) : null;
+  const output = part.state === "output-available" ? textOfOutput(part) : null;
   return (
     <div className="tool-details">
       <p className="tool-label">Arguments</p>
@@ -134,9 +134,10 @@ function pretty(value: unknown): string {
   return value === undefined ? "" : JSON.stringify(value, null, 2);
 }
 
-/** Our server's output is `{text, files}`; any other output is shown as JSON. */
-function textOfOutput(output: unknown): string {
-  if (typeof output === "string") return output;
-  const text = output !== null && typeof output === "object" && "text" in output ? output.text : undefined;
-  return typeof text === "string" ? text : pretty(output);
+/** A result's text. Our server puts it beside a result with JSON. The files of a result are shown below the calls. */
+function textOfOutput({ output, toolMetadata }: ToolUIPart): string {
+  const own = toolMetadata?.showandtell;
+  if (own === null || typeof own !== "object") return typeof output === "string" ? output : pretty(output);
+  if ("text" in own) return String(own.text);
+  return [output].flat().filter((part) => typeof part === "string").join("\n");
 }

@@ -49,7 +49,7 @@ def cut_tree(node: Node, *, has_parts: bool) -> Iterable[Collected]:
         case str():
             yield Text(node)
         case bool() | int() | float():
-            yield Text(to_json(node))
+            yield Json(to_json(node))
         case tuple():
             for item in node:
                 yield from cut_tree(item, has_parts=has_parts)

@@ -30,7 +30,7 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.message import Message, starts_turn
-from showandtell.core.messages.parts import Approval, Json, Text, ToolCall, is_for_people
+from showandtell.core.messages.parts import Approval, Json, Shown, Text, ToolCall, is_for_people
 
 
 class StepSummary(Struct, frozen=True):
@@ -143,9 +143,10 @@ def _needs_approval(call: ToolCall) -> ApprovalNeeded:
 
 def tool_output(message: Message) -> ToolOutput:
     """The event of a stored tool result, without texts that are for the model alone."""
-    text = "\n".join(part.text for part in message.parts if isinstance(part, Json) or is_for_people(part))
+    parts = tuple(part for part in message.parts if isinstance(part, Json | Shown) or is_for_people(part))
+    text = "\n".join(part.text for part in parts if not isinstance(part, Shown))
     numbers = tuple(shown.number for shown in message.showings)
-    return ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error)
+    return ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error, parts)
 
 
 def _new_files(message: Message, files: Mapping[int, Attachment], shown: set[int]) -> list[FileEvent]:

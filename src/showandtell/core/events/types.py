@@ -12,6 +12,7 @@ from msgspec import Struct
 from showandtell.core.events.annotations import Annotation
 from showandtell.core.messages.file import Audience, File
 from showandtell.core.messages.message import Stop
+from showandtell.core.messages.parts import Json, Shown, Text
 
 Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiting"]
 
@@ -188,13 +189,14 @@ class ToolProgress(Struct, frozen=True, tag="tool-progress"):
 
 
 class ToolOutput(Struct, frozen=True, tag="tool-output"):
-    """A tool's stored result: its text for people, and the numbers of its files."""
+    """A tool's stored result: its text for people, the numbers of its files, and all that people may see of it."""
 
     call_id: str
     tool: str
     text: str
     files: tuple[int, ...]
     is_error: bool
+    parts: tuple[Text | Json[Shown] | Shown, ...] = ()
 
 
 class FileEvent(Struct, frozen=True, tag="file"):

@@ -50,6 +50,20 @@ def attachment_json(file: Attachment, conversation_id: str | None, link: Link = 
     }
 
 
+def file_reference(file: Attachment, link: Link = unsigned) -> dict[str, Any]:
+    """Return what stands in place of a file in a tool's JSON. It has a `url` if people can fetch its bytes."""
+    reference: dict[str, Any] = {
+        "type": "file",
+        "number": file.number,
+        "id": file.id,
+        "name": file.name,
+        "mediaType": file.media_type,
+    }
+    if has_bytes(file) and file.audience != "assistant":
+        reference["url"] = link(content_path(file.id, file.name))
+    return reference
+
+
 @dataclass(frozen=True, slots=True)
 class FileLinks:
     """Makes the JSON and the URLs for files of a conversation."""
@@ -61,6 +75,10 @@ class FileLinks:
         """Return a file as JSON."""
         return attachment_json(file, self.conversation_id, self.link)
 
+    def reference(self, file: Attachment) -> dict[str, Any]:
+        """Return what stands in place of a file in a tool's JSON."""
+        return file_reference(file, self.link)
+
     def derivative_url(self, file: Attachment, sha256: str) -> str:
         """Return the URL of a derivative of a file."""
         return self.link(f"/api/attachments/{file.id}/variants/{sha256}")
@@ -70,6 +88,11 @@ def content_path(id: str, name: str) -> str:  # noqa: A002 - it is an id
     """Return the path of a file's bytes. It ends in the file name, the default for saving."""
     suffix = "" if name in RESERVED_NAMES else f"/{quote(name, safe='', errors='replace')}"
     return f"/api/attachments/{id}/content{suffix}"
+
+
+def has_bytes(file: Attachment) -> bool:
+    """Whether a file's bytes can be fetched from the server."""
+    return file.state == "ready" and file.facts is not None and file.problem is None
 
 
 def has_thumbnail(file: Attachment) -> bool:

@@ -11,7 +11,17 @@ from msgspec import UNSET, Struct, UnsetType
 
 from showandtell.core.messages.file import File
 from showandtell.core.messages.metadata import load_metadata
-from showandtell.core.messages.parts import DraftPart, Json, Part, Shown, Text, ToolCall, is_approval, is_note
+from showandtell.core.messages.parts import (
+    DraftPart,
+    Json,
+    Part,
+    Shown,
+    Text,
+    ToolCall,
+    is_approval,
+    is_note,
+    is_scalar,
+)
 
 Role: TypeAlias = Literal["user", "assistant", "tool"]
 #: Why a model's message ended; None for other messages, "cut" if the stream ended without a reason or with an unknown
@@ -170,8 +180,8 @@ class Message(Struct, frozen=True):
 
 
 def join_texts(parts: Iterable[object]) -> str:
-    """The texts among the parts of a message."""
-    return "".join(part.text for part in parts if isinstance(part, Text))
+    """The texts among the parts of a message. A number that a tool returned is one, too."""
+    return "".join(part.text for part in parts if isinstance(part, Text) or is_scalar(part))
 
 
 def starts_turn(message: Message | Draft) -> bool:

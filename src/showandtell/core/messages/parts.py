@@ -76,6 +76,11 @@ class Json(Struct, Generic[FileT], frozen=True, tag="json"):
     files: tuple[tuple[str, FileT], ...] = ()
 
 
+def is_scalar(part: object) -> TypeGuard[Json]:
+    """Whether a part is JSON without structure: a number, true or false."""
+    return isinstance(part, Json) and part.text[:1] in {*"-0123456789tf"}
+
+
 class Opaque(Struct, frozen=True, tag="opaque", forbid_unknown_fields=True):
     """Opaque data to return to a provider: signatures, reasoning items. Left out for all other providers.
 

@@ -128,9 +128,10 @@ class UiAccumulator:
     def _apply_output(self, chunk: ui.Output | ui.OutputError | ui.OutputDenied) -> None:
         part = self._calls[chunk.tool_call_id]
         match chunk:
-            case ui.Output(_, output):
+            case ui.Output(_, output, metadata):
                 _drop_output(part)
-                part |= {"state": "output-available", "output": msgspec.to_builtins(output)}
+                part |= {"state": "output-available", "output": msgspec.json.decode(output)}
+                part["toolMetadata"] = msgspec.to_builtins(metadata)
             case ui.OutputError(_, text):
                 _drop_output(part)
                 part |= {"state": "output-error", "errorText": text}

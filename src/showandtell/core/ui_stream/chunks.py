@@ -130,10 +130,11 @@ class ApprovalResponse(Struct, tag="tool-approval-response", rename="camel", omi
 
 
 class Output(Struct, tag="tool-output-available", rename="camel"):
-    """A tool's result: its text, and the numbers of its files."""
+    """A tool's result: what it returned, with references in place of files. The metadata is ours."""
 
     tool_call_id: str
-    output: Record
+    output: Raw
+    tool_metadata: Record
 
 
 class OutputError(Struct, tag="tool-output-error", rename="camel"):

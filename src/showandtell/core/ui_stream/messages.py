@@ -13,11 +13,12 @@ import msgspec
 from showandtell.core.events.replay import StepSummary, replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.file_json import has_bytes
 from showandtell.core.messages.message import Message, starts_turn
 from showandtell.core.messages.parts import Json, Shown, Text
 from showandtell.core.ui_stream.answer import UiAccumulator
 from showandtell.core.ui_stream.chunks import Record
-from showandtell.core.ui_stream.ui_stream import AnswerContext, FilePresenter, UiStream, answer_id, has_bytes
+from showandtell.core.ui_stream.ui_stream import AnswerContext, FilePresenter, UiStream, answer_id
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 import msgspec
 from msgspec import Raw
 
+from showandtell.core.collect.result_json import Refer, encode, result_json
 from showandtell.core.collect.surrogates import replace_lone_escapes
 from showandtell.core.events.annotations import Annotation, TruncatedCall
 from showandtell.core.events.types import (
@@ -22,9 +23,10 @@ from showandtell.core.events.types import (
     ToolInputDelta,
     ToolInputEnd,
     ToolInputStart,
+    ToolOutput,
 )
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Text, ToolCall
+from showandtell.core.messages.parts import Json, Text, ToolCall
 from showandtell.core.ui_stream import chunks as ui
 
 TRUNCATED_TEXT = "the call was not whole, so it was not run"
@@ -212,6 +214,17 @@ def input_chunk(call_id: str, tool: str, text: str) -> ui.Input | ui.InputError:
     if SUSPICIOUS_KEYS.search(text) and is_refused(value):
         return ui.Input(call_id, tool, Raw(msgspec.json.encode(text)))
     return ui.Input(call_id, tool, Raw(text.encode()))
+
+
+def output_chunk(event: ToolOutput, refer: Refer) -> ui.Output:
+    """Return a tool's result. `text` has the words of JSON as the model got them; other texts are in `output`."""
+    output = result_json(event.parts, refer)
+    if SUSPICIOUS_KEYS.search(bytes(output).decode()) and is_refused(msgspec.json.decode(output)):
+        output = encode(event.text)
+    own: ui.Record = {"files": event.files}
+    if any(isinstance(part, Json) for part in event.parts):
+        own["text"] = event.text
+    return ui.Output(event.call_id, output, {"showandtell": own})
 
 
 def is_refused(value: object) -> bool:

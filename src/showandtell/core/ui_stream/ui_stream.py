@@ -16,10 +16,11 @@ from showandtell.core.events import types
 from showandtell.core.events.annotations import Annotation
 from showandtell.core.events.replay import ModelChosen, ReplayEvent, find_step, replay_parts
 from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.file_json import has_bytes
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Approval
 from showandtell.core.ui_stream import chunks as ui
-from showandtell.core.ui_stream.step_writer import Chunks, StepWriter
+from showandtell.core.ui_stream.step_writer import Chunks, StepWriter, output_chunk
 
 #: The stream's finish reason by the run's status, or by its reason if the status is "incomplete".
 FINISH_REASONS: dict[str, str] = {
@@ -41,6 +42,10 @@ class FilePresenter(Protocol):
 
     def attachment(self, file: Attachment) -> ui.Record:
         """Return a file as JSON: `id`, `media_type`, `url` and more."""
+        ...
+
+    def reference(self, file: Attachment) -> ui.Record:
+        """Return what stands in place of a file in a tool's JSON."""
         ...
 
     def derivative_url(self, file: Attachment, sha256: str) -> str:
@@ -262,7 +267,12 @@ class UiStream:
             return (ui.OutputDenied(event.call_id),)
         if event.is_error:
             return (ui.OutputError(event.call_id, event.text),)
-        return (ui.Output(event.call_id, {"text": event.text, "files": event.files}),)
+        return (output_chunk(event, self._refer),)
+
+    def _refer(self, number: int) -> object:
+        """Return the reference of a file in a tool's JSON."""
+        file = self._answer.files.get(number)
+        return None if file is None else self._answer.show.reference(file)
 
     def _on_progress(self, event: types.ToolProgress) -> Chunks:
         data = {"tool_call_id": event.call_id, "done": event.done, "total": event.total, "note": event.note}
@@ -314,8 +324,3 @@ def derivatives_of(record: Mapping[str, Any]) -> list[ui.Record]:
     places = {"page": record.get("pages") or (), "seconds": record.get("times") or ()}
     complete = {name: values for name, values in places.items() if len(values) == len(files)}
     return [{**file, **{name: values[index] for name, values in complete.items()}} for index, file in enumerate(files)]
-
-
-def has_bytes(file: Attachment) -> bool:
-    """Whether a file's bytes can be fetched from this server."""
-    return file.state == "ready" and file.facts is not None and file.problem is None
