@@ -138,6 +138,23 @@ def test_a_tools_file_is_a_part_of_its_result(read_new):
     assert part["metadata"]["number"] == 1
 
 
+def test_json_is_text_and_an_object_with_a_file_refers_to_it(read_new):
+    def weigh():
+        """Weigh it."""
+        return {"grams": 1.50, "photo": File.from_bytes(PICTURE, name="drawn.png"), "tags": ["a"]}
+
+    def count() -> list[int]:
+        """Count."""
+        return [1, 2]
+
+    calls = [("c1", "weigh", "{}"), ("c2", "count", "{}")]
+    agent, _ = scripted(say("", *calls), say("So."), tools=[weigh, count])
+    got = run_and_check((read_new, False), ChatRecorder(agent))
+    weighed, counted = (message["content"] for message in of(got, "tool"))
+    assert json.loads(weighed[0]["text"])["photo"]["name"] == weighed[1]["metadata"]["name"] == "drawn.png"
+    assert (json.loads(weighed[0]["text"])["grams"], json.loads(counted)) == (1.5, [1, 2])
+
+
 def test_a_peer_of_an_old_version_gets_words_and_an_event_with_the_file():
     sent = asyncio.run(answering(say("Look.", ("c1", "draw", "{}")), say("A picture.")).answer("hi"))
     with ag_ui_reader(AG_UI_CLIENTS[1]) as read:

@@ -297,8 +297,15 @@ class AgUiStream:
 
 
 def output_of(chunk: ui.Output) -> tuple[str, Sequence[int]]:
-    """The text of a tool's result, and the numbers of its files."""
-    return chunk.output["text"], chunk.output["files"]
+    """The text of a tool's result, and the numbers of its files. An object stays JSON, with references to its files."""
+    own: Record = chunk.tool_metadata["showandtell"]
+    output = bytes(chunk.output)
+    if "text" in own:
+        is_object = output.startswith(b"{") and own["text"].startswith("{")
+        return output.decode() if is_object else own["text"], own["files"]
+    value: object = msgspec.json.decode(output)
+    values = cast("list[object]", value) if isinstance(value, list) else [value]
+    return "\n".join(item for item in values if isinstance(item, str)), own["files"]
 
 
 def token_usage(model: str, usage: Usage) -> ag.TokenUsage:
