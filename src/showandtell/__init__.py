@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from showandtell.agent.agent import Agent, Run
     from showandtell.agent.builtin_tools import builtin_tools
+    from showandtell.agent.client_turns import from_ag_ui
     from showandtell.agent.context import RunContext
     from showandtell.agent.dependencies import Depends
     from showandtell.agent.file_tools import get_document, list_files, view_file
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 MODULES = {
     "agent.agent": "Agent Run",
     "agent.builtin_tools": "builtin_tools",
+    "agent.client_turns": "from_ag_ui",
     "agent.file_tools": "get_document list_files view_file",
     "storage.conversations.transfer": "export_conversation import_conversation",
     "storage.database.quotas": "Quotas",
@@ -134,6 +136,7 @@ __all__ = [
     "builtin_tools",
     "explain",
     "export_conversation",
+    "from_ag_ui",
     "from_anthropic",
     "from_gemini",
     "from_openai",

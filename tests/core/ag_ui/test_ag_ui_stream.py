@@ -199,13 +199,13 @@ def test_a_call_that_was_cut_off_has_a_result_that_says_so(peer):
     got = run_and_check(peer, answering(say("Now.", ("c1", "echo", '{"word": "to'), stop="max_tokens")))
     (message,) = of(got, "tool")
     assert message["content"] == "the call was not whole, so it was not run"
-    assert message["metadata"] == {"is_error": True}
+    assert message["metadata"] == {"showandtell": {"is_error": True}}
 
 
 def test_unknown_tools_bad_arguments_and_tools_that_fail(peer):
     calls = [("c1", "nobody", "{}"), ("c2", "echo", "{]"), ("c3", "echo", "5"), ("c4", "fail", "")]
     got = run_and_check(peer, answering(say("", *calls), say("Oh.")))
-    assert [message["metadata"] for message in of(got, "tool")] == [{"is_error": True}] * 4
+    assert [message["metadata"] for message in of(got, "tool")] == [{"showandtell": {"is_error": True}}] * 4
     assert of(got, "assistant")[0]["toolCalls"][3]["function"]["arguments"] == "{}"
     assert "showandtell.progress" in [event.get("name") for event in got["events"]]
 

@@ -17,6 +17,7 @@ from showandtell.core.ag_ui import events as ag
 from showandtell.core.ag_ui.client_messages import MessageAccumulator
 from showandtell.core.ag_ui.content import call_parts, call_text, file_record, is_visible
 from showandtell.core.events.types import Usage
+from showandtell.core.messages.parts import ToolCall
 from showandtell.core.ui_stream import chunks as ui
 from showandtell.core.ui_stream.chunks import Record
 from showandtell.core.wire.sse import Splitter
@@ -42,7 +43,7 @@ class AgUiContext:
 
     `is_legacy` is a peer of 0.0.x. `messages` returns what the client has, as JSON, and `state` is its state. `steps`
     is the number of steps that it already has of the answer. `is_repeat`: it may have more, which is sent again.
-    `files` returns the files of the conversation as `attachment_json`.
+    `files` returns the files of the conversation as `attachment_json`, `seal` the seal of a call that the client holds.
     """
 
     thread_id: str
@@ -54,6 +55,7 @@ class AgUiContext:
     steps: int = 0
     is_repeat: bool = False
     files: Callable[[], Iterable[Record]] = tuple
+    seal: Callable[[ToolCall], str] | None = None
 
 
 class AgUiStream:
@@ -209,11 +211,18 @@ class AgUiStream:
                 self._calls[call_id][1].append(chunk.input_text_delta)
                 return (ag.CallArguments(call_id, chunk.input_text_delta),)
             case ui.Input():
-                none = () if self._calls[call_id][1] else (ag.CallArguments(call_id, "{}"),)
-                return (*none, ag.CallEnd(call_id))
+                return self._end_call(call_id)
             case ui.InputError():
                 self._broken[call_id] = chunk.error_text
                 return (ag.CallEnd(call_id),)
+
+    def _end_call(self, call_id: str) -> Events:
+        tool, pieces = self._calls[call_id]
+        none: Events = () if pieces else (ag.CallArguments(call_id, "{}"),)
+        if self._context.seal is None:
+            return (*none, ag.CallEnd(call_id))
+        seal = self._context.seal(ToolCall(call_id, tool, "".join(pieces) or "{}"))
+        return (*none, ag.CallEnd(call_id, {"showandtell": {"seal": seal}}))
 
     def _close_broken_calls(self) -> Events:
         """A call that was cut off never runs, so it gets a result that says so."""
@@ -252,7 +261,8 @@ class AgUiStream:
 
     def _call_result(self, call_id: str, content: str | list[Record], *, is_error: bool = False) -> ag.CallResult:
         name = f"{self._answer}.{call_id}"
-        return ag.CallResult(name, call_id, content, "tool", {"is_error": True} if is_error else None)
+        metadata: Record | None = {"showandtell": {"is_error": True}} if is_error else None
+        return ag.CallResult(name, call_id, content, "tool", metadata)
 
     def _file(self, chunk: ui.AttachmentData) -> Events:
         """A tool's file comes with its result. Assistant messages hold no files, so the model's own is an activity."""

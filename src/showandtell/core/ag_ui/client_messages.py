@@ -25,6 +25,7 @@ class MessageAccumulator:
         self._messages: list[Record] = []
         self._texts: dict[str, _Pieces] = {}
         self._calls: dict[str, _Pieces] = {}
+        self._records: dict[str, Record] = {}
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -56,6 +57,9 @@ class MessageAccumulator:
                     self._start_call(event)
                 case ag.CallArguments(call_id, delta):
                     self._calls[call_id].pieces.append(delta)
+                case ag.CallEnd(call_id, metadata):
+                    if metadata is not None:
+                        self._records[call_id]["metadata"] = metadata
                 case ag.CallResult():
                     self._add_result(event)
                 case ag.ActivitySnapshot():
@@ -75,8 +79,9 @@ class MessageAccumulator:
         if parent is None:
             self._messages.append(parent := {"id": event.parent_message_id, "role": "assistant"})
         function: Record = {"name": event.tool_call_name, "arguments": ""}
-        call = {"id": event.tool_call_id, "type": "function", "function": function}
+        call: Record = {"id": event.tool_call_id, "type": "function", "function": function}
         parent.setdefault("toolCalls", []).append(call)
+        self._records[event.tool_call_id] = call
         self._calls[event.tool_call_id] = _Pieces(function, "arguments", [])
 
     def _add_result(self, event: ag.CallResult) -> None:

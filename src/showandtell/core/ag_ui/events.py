@@ -167,9 +167,10 @@ class CallArguments(AgUiEvent, tag="TOOL_CALL_ARGS"):
 
 
 class CallEnd(AgUiEvent, tag="TOOL_CALL_END"):
-    """A call's arguments are complete."""
+    """A call's arguments are complete. The metadata becomes that of the call."""
 
     tool_call_id: str
+    metadata: Record | None = None
 
 
 class CallResult(AgUiEvent, tag="TOOL_CALL_RESULT"):

@@ -74,6 +74,30 @@ class _Names(Struct, frozen=True):
     name: str | None = None
 
 
+class _Function(Struct, frozen=True):
+    name: str
+    arguments: str = ""
+
+
+class CallRecord(Item, frozen=True):
+    """A tool call in a message. The metadata is ours, or anything."""
+
+    id: str
+    function: _Function
+    metadata: Raw = Raw(b"null")
+
+
+class HistoryMessage(Item, frozen=True, rename="camel"):
+    """A message of a client's history. Fields that hold data for one provider are not read."""
+
+    role: str = ""
+    content: Raw = Raw(b"null")
+    tool_calls: Raw = Raw(b"null")
+    tool_call_id: str = ""
+    error: str | None = None
+    metadata: Raw = Raw(b"null")
+
+
 class _Body(Struct, frozen=True, rename="camel"):
     thread_id: str
     run_id: str
