@@ -44,7 +44,12 @@ def modules():
 
 @contextmanager
 def npm_reader():
-    """A function that reads with npm's `ai`: `read(sse=...)` parses a stream, `read(messages=...)` validates messages."""
+    """A function that reads with npm's `ai`.
+
+    `read(sse=...)` parses a stream, `read(messages=...)` validates messages.
+
+    `read(convert=messages)` gives them to a model, as a program that keeps its history in the client does.
+    """
     command = [node(), str(NPM_CLIENT / "read.mjs"), str(modules())]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own
 

@@ -17,19 +17,24 @@ from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer
 from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
 
 
+def link(path):
+    """An absolute address."""
+    return f"https://chat.test{path}"
+
+
 class PlainLinks:
     """Links to files and derivatives, by id."""
 
     def attachment(self, file):
-        url = f"/api/attachments/{file.id}/content/{file.name}"
+        url = link(f"/api/attachments/{file.id}/content/{file.name}")
         fields = {"id": file.id, "number": file.number, "name": file.name, "media_type": file.media_type}
         return {**fields, "problem": file.problem, "origin": msgspec.to_builtins(file.origin), "url": url}
 
     def reference(self, file):
-        return file_reference(file)
+        return file_reference(file, link)
 
     def derivative_url(self, file, sha256):
-        return f"/api/attachments/{file.id}/variants/{sha256}"
+        return link(f"/api/attachments/{file.id}/variants/{sha256}")
 
 
 LINKS = PlainLinks()

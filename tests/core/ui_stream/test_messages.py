@@ -49,6 +49,11 @@ def draw() -> File:
     return File.from_bytes(PICTURE, name="drawn.png")
 
 
+def count() -> dict:
+    """Count the rows."""
+    return {"rows": 3, "mean": 1.5}
+
+
 def fail(context: RunContext) -> str:
     """Fail."""
     context.progress(1, 2, "half")
@@ -61,7 +66,7 @@ def erase(path: str) -> str:
     return f"erased {path}"
 
 
-TOOLS = [echo, draw, fail, erase]
+TOOLS = [echo, draw, count, fail, erase]
 
 
 def answering(*answers, model=CLAUDE, **settings):
@@ -79,7 +84,10 @@ def check(read, chat, sent, message=None):
     page = to_plain(chat.page())
     assert got["message"] == page[-1]
     assert read(messages=page)["errors"] == []
-    if not chat.waiting:
+    converted = read(convert=page)
+    assert converted["model"] is not None
+    if not chat.waiting:  # no model takes a call without a result
+        assert converted["errors"] == []
         check_usable(chat.conversation)
     return got["message"]
 
@@ -114,6 +122,18 @@ def test_parallel_tools_with_files(read, model):
     assert [tools[0]["output"]["number"], tools[1]["output"], tools[2]["output"]["number"]] == [1, "you said é\n", 2]
     assert [part["data"]["number"] for part in parts(answer, "data-attachment")] == [1, 2]
     assert len(parts(answer, "file")) == len(parts(answer, "step-start")) == len(parts(answer, "data-receipt")) == 2
+
+
+def test_a_program_of_ai_gives_a_model_what_the_tool_returned_and_the_addresses_of_files(read):
+    chat = answering(say("Look.", ("c1", "draw", "{}"), ("c2", "count", "{}")), say("image 1"))
+    run_and_check(read, chat)
+    _, made, results, said, _ = read(convert=to_plain(chat.page()))["prompt"]
+    (file,) = [part for part in made["content"] if part["type"] == "file"]
+    assert file["data"]["url"].startswith("https://chat.test/api/attachments/att_")
+    outputs = [part["output"] for part in results["content"]]
+    assert outputs[0]["value"]["mediaType"] == "image/png"
+    assert outputs[1] == {"type": "json", "value": {"rows": 3, "mean": 1.5}}
+    assert said["content"][0]["text"] == "image 1"
 
 
 @each_image_model

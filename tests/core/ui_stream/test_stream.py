@@ -217,7 +217,9 @@ def test_a_derivative_has_its_url():
     (_, received, *_) = sent(
         [ev.StepStart(1), receipt(1, variants=[variant]), ev.TextStart("0"), ev.TextDelta("0", "Hm")]
     )
-    assert received["data"]["variants"] == [{**variant, "url": f"/api/attachments/att_1/variants/{'f' * 64}"}]
+    assert received["data"]["variants"] == [
+        {**variant, "url": f"https://chat.test/api/attachments/att_1/variants/{'f' * 64}"}
+    ]
 
 
 def test_receipts_of_a_retried_step_are_sent_once():

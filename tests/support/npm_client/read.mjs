@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-const { DefaultChatTransport, readUIMessageStream, safeValidateUIMessages } = await import(
+const { DefaultChatTransport, convertToModelMessages, generateText, readUIMessageStream, safeValidateUIMessages } = await import(
   pathToFileURL(join(process.argv[2], "ai", "dist", "index.js")).href
 );
 
@@ -36,8 +36,36 @@ async function check({ messages }) {
   return { errors: found.success ? [] : [`${found.error}`.slice(0, 300)] };
 }
 
+/** A model that takes what it gets, and keeps it. */
+class Model {
+  specificationVersion = "v4";
+  provider = modelId;
+  modelId = modelId;
+  supportedUrls = { "*/*": [/.*/] };
+
+  doGenerate = async ({ prompt }) => {
+    this.prompt = prompt;
+    return { content: [{ type: "text", text: "Yes." }], finishReason: { unified: "stop" }, usage, warnings: [] };
+  };
+}
+const modelId = "none";
+const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+
+/** What a program of `ai` gives a model of messages: `model` is its own form, `prompt` what the model gets. */
+async function convert({ convert: messages }) {
+  const asked = new Model();
+  let model = null;
+  try {
+    model = await convertToModelMessages(messages);
+    await generateText({ model: asked, messages: [...model, { role: "user", content: "Go on." }], maxRetries: 0 });
+    return { errors: [], model, prompt: asked.prompt };
+  } catch (error) {
+    return { errors: [`${error}`.slice(0, 300)], model };
+  }
+}
+
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
   const asked = JSON.parse(line);
-  const answer = await (asked.messages ? check(asked) : read(asked));
+  const answer = await (asked.messages ? check(asked) : asked.convert ? convert(asked) : read(asked));
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
