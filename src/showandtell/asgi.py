@@ -1,11 +1,37 @@
-"""The chat server as an ASGI application, for your own ASGI server or to mount in another application.
+"""The chat server as an ASGI application, and what routes of your own program need.
 
 from showandtell.asgi import Config, make_app
 
 app = make_app(Config())
 """
 
-from showandtell.server.app import make_app
-from showandtell.server.config import Config
+from __future__ import annotations
 
-__all__ = ["Config", "make_app"]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from showandtell.agent.streams import ui_stream
+    from showandtell.server.app import make_app
+    from showandtell.server.config import Config
+
+#: The public names by module. Modules are imported on first use of a name: most need the extra `server`.
+MODULE_OF = {
+    "Config": "server.config",
+    "make_app": "server.app",
+    "ui_stream": "agent.streams",
+}
+
+__all__ = ["Config", "make_app", "ui_stream"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"showandtell.{MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -26,7 +26,7 @@ from showandtell.config.user_settings import find_target
 from showandtell.core.display.displayed import Block, Displayed
 from showandtell.core.events.types import Event, Finish
 from showandtell.core.messages.file import File
-from showandtell.core.messages.message import BranchPoint, Draft
+from showandtell.core.messages.message import BranchPoint, Draft, starts_turn
 from showandtell.errors import BadInput, UnsupportedFile, public_message
 from showandtell.network.transport import Transport
 from showandtell.providers.exchange import Exchange
@@ -268,6 +268,11 @@ class Run(RunResult[OutputT], Displayed):
         self._has_finished = False
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._space = asyncio.Event()
+
+    @property
+    def has_question(self) -> bool:
+        """Whether it answers a new message of the user. If not, it continues an answer."""
+        return any(starts_turn(draft) for draft in self._drafts)
 
     def __await__(self) -> Generator[Any, None, Self]:
         """Wait for the end of the run.

@@ -127,13 +127,13 @@ def test_parallel_tools_with_files(read, model):
 def test_a_program_of_ai_gives_a_model_what_the_tool_returned_and_the_addresses_of_files(read):
     chat = answering(say("Look.", ("c1", "draw", "{}"), ("c2", "count", "{}")), say("image 1"))
     run_and_check(read, chat)
-    _, made, results, said, _ = read(convert=to_plain(chat.page()))["prompt"]
+    _, made, results, last, _ = read(convert=to_plain(chat.page()))["prompt"]
     (file,) = [part for part in made["content"] if part["type"] == "file"]
     assert file["data"]["url"].startswith("https://chat.test/api/attachments/att_")
     outputs = [part["output"] for part in results["content"]]
     assert outputs[0]["value"]["mediaType"] == "image/png"
     assert outputs[1] == {"type": "json", "value": {"rows": 3, "mean": 1.5}}
-    assert said["content"][0]["text"] == "image 1"
+    assert last["content"][0]["text"] == "image 1"
 
 
 @each_image_model

@@ -20,10 +20,10 @@ def unsigned(path: str) -> str:
     return path
 
 
-def attachment_json(file: Attachment, conversation_id: str | None, link: Link = unsigned) -> dict[str, Any]:
+def attachment_json(file: Attachment, conversation_id: str | None, link: Link | None = unsigned) -> dict[str, Any]:
     """Return a file as JSON. Without a conversation it is an upload, which has no number until a message uses it.
 
-    `size`, `pixels`, `pages` and `seconds` are null if the bytes don't prove them.
+    `size`, `pixels`, `pages` and `seconds` are null if the bytes don't prove them. Without a link, so are the URLs.
     """
     facts, origin = file.facts, file.origin
     source = {"tool": origin.tool, "call_id": origin.call_id, "shared_by": origin.shared_by or None}
@@ -44,13 +44,13 @@ def attachment_json(file: Attachment, conversation_id: str | None, link: Link = 
         "corrected": file.corrected,
         "audience": file.audience,
         "description": file.description,
-        "url": link(content_path(file.id, file.name)),
-        "thumbnail": link(f"/api/attachments/{file.id}/thumbnail") if has_thumbnail(file) else None,
+        "url": link(content_path(file.id, file.name)) if link else None,
+        "thumbnail": link(f"/api/attachments/{file.id}/thumbnail") if link and has_thumbnail(file) else None,
         "conversation_id": conversation_id,
     }
 
 
-def file_reference(file: Attachment, link: Link = unsigned) -> dict[str, Any]:
+def file_reference(file: Attachment, link: Link | None = unsigned) -> dict[str, Any]:
     """Return what stands in place of a file in a tool's JSON. It has a `url` if people can fetch its bytes."""
     reference: dict[str, Any] = {
         "type": "file",
@@ -59,17 +59,17 @@ def file_reference(file: Attachment, link: Link = unsigned) -> dict[str, Any]:
         "name": file.name,
         "mediaType": file.media_type,
     }
-    if has_bytes(file) and file.audience != "assistant":
+    if link and has_bytes(file) and file.audience != "assistant":
         reference["url"] = link(content_path(file.id, file.name))
     return reference
 
 
 @dataclass(frozen=True, slots=True)
 class FileLinks:
-    """Makes the JSON and the URLs for files of a conversation."""
+    """Makes the JSON and the URLs for files of a conversation. Without a link there are no URLs."""
 
     conversation_id: str
-    link: Link = unsigned
+    link: Link | None = unsigned
 
     def attachment(self, file: Attachment) -> dict[str, Any]:
         """Return a file as JSON."""
@@ -79,9 +79,9 @@ class FileLinks:
         """Return what stands in place of a file in a tool's JSON."""
         return file_reference(file, self.link)
 
-    def derivative_url(self, file: Attachment, sha256: str) -> str:
+    def derivative_url(self, file: Attachment, sha256: str) -> str | None:
         """Return the URL of a derivative of a file."""
-        return self.link(f"/api/attachments/{file.id}/variants/{sha256}")
+        return self.link and self.link(f"/api/attachments/{file.id}/variants/{sha256}")
 
 
 def content_path(id: str, name: str) -> str:  # noqa: A002 - it is an id

@@ -73,7 +73,7 @@ def file_parts(shown: Shown, page: Page) -> list[Record]:
         return []
     data = page.show.attachment(file)
     parts: list[Record] = [{"type": "data-attachment", "id": file.id, "data": data}]
-    if has_bytes(file) and file.audience != "assistant":
+    if data["url"] is not None and has_bytes(file) and file.audience != "assistant":
         parts.append({"type": "file", "mediaType": file.media_type, "filename": file.name, "url": data["url"]})
     return parts
 

@@ -48,7 +48,7 @@ class FilePresenter(Protocol):
         """Return what stands in place of a file in a tool's JSON."""
         ...
 
-    def derivative_url(self, file: Attachment, sha256: str) -> str:
+    def derivative_url(self, file: Attachment, sha256: str) -> str | None:
         """Return the URL of a derivative of a file."""
         ...
 
@@ -252,7 +252,7 @@ class UiStream:
         if file.origin.by != "assistant" and file.origin.call_id not in self._calls:
             return (ui.AttachmentData(file.id, data, transient=True),)
         chunks: list[ui.Chunk] = [ui.AttachmentData(file.id, data)]
-        if has_bytes(file) and file.audience != "assistant":
+        if data["url"] is not None and has_bytes(file) and file.audience != "assistant":
             chunks.append(ui.FileLink(data["url"], file.media_type))
         opening = self._open_step()
         if file.origin.by == "assistant":
