@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from showandtell.agent.ag_ui_streams import ag_ui_stream
     from showandtell.agent.streams import ui_stream
     from showandtell.server.app import make_app
     from showandtell.server.config import Config
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 #: The public names by module. Modules are imported on first use of a name: most need the extra `server`.
 MODULE_OF = {
     "Config": "server.config",
+    "ag_ui_stream": "agent.ag_ui_streams",
     "make_app": "server.app",
     "ui_stream": "agent.streams",
 }
 
-__all__ = ["Config", "make_app", "ui_stream"]
+__all__ = ["Config", "ag_ui_stream", "make_app", "ui_stream"]
 
 
 def __getattr__(name: str) -> Any:

@@ -67,23 +67,37 @@ AG_UI_CLIENTS = ("@ag-ui/client", "ag-ui-client-0.0")
 
 
 @contextmanager
-def ag_ui_reader(package):
-    """A client of AG-UI that reads streams: `read(sse, messages=..., state=...)` returns what it made of one."""
+def ag_ui_talk(package):
+    """A client of AG-UI: `do("say", respond, content="hi")` returns what it has then. `respond` gets each request."""
     module = modules() / package / "dist" / "index.mjs"
     command = [node(), str(NPM_CLIENT / "ag_ui.mjs"), str(module)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own
 
-        def do(action, **more):
-            process.stdin.write(json.dumps({"do": action, **more}).encode() + b"\n")
+        def send(value):
+            process.stdin.write(json.dumps(value).encode() + b"\n")
             process.stdin.flush()
             return json.loads(process.stdout.readline())
 
+        def do(action, respond=None, **more):
+            got = send({"do": action, **more})
+            while "request" in got:
+                got = send({"sse": respond(got["request"]).decode()})
+            return got
+
+        yield do
+        process.stdin.close()
+
+
+@contextmanager
+def ag_ui_reader(package):
+    """A client of AG-UI that reads streams: `read(sse, messages=..., state=...)` returns what it made of one."""
+    with ag_ui_talk(package) as do:
+
         def read(sse, **client):
             do("open", **client)
-            return do("run", sse=sse)
+            return do("run", lambda _: sse)
 
         yield read
-        process.stdin.close()
 
 
 def ag_ui_client(package, url, headers):

@@ -81,7 +81,7 @@ def check(peer, sent, messages=(QUESTION,), error=None, **context):
     sse, own = convert(sent, is_legacy=is_legacy, **context)
     for data in Splitter().feed(sse):
         assert EVENT.validate_json(data).model_extra == {}  # nothing that the Python SDK doesn't know
-    got = read(sse.decode(), messages=list(messages), state=context.get("state", {}))
+    got = read(sse, messages=list(messages), state=context.get("state", {}))
     assert (got["warnings"], got["error"]) == ([], error)
     assert sorted(map(plain, got["messages"]), key=by_id) == sorted([*map(plain, messages), *own], key=by_id)
     return got
@@ -230,7 +230,7 @@ def test_an_answer_continues_after_an_approval(peer, model, yes):
     assert (interrupt["toolCallId"], interrupt["message"]) == ("c1", 'Approve erase({"path": "a"})?')
     sent = asyncio.run(chat.answer(yes={"c1": yes}))
     sse, _ = convert([sent[0], *sent[2:]], is_legacy=peer[1], steps=1)
-    whole = peer[0](sse.decode(), messages=waits["messages"])
+    whole = peer[0](sse, messages=waits["messages"])
     assert (whole["error"], whole["interrupts"]) == (None, [])
     results = {message["toolCallId"]: message["content"] for message in of(whole, "tool")}
     assert results["c1"] == ("erased a" if yes else "the user denied this call")
@@ -246,7 +246,7 @@ def test_a_stream_that_is_read_again_replaces_what_the_client_has_of_it(peer):
         AgUiContext("thread", "run", messages=lambda: [QUESTION, *had], is_repeat=True, is_legacy=peer[1])
     )
     sse = b"".join(map(stream.feed_bytes, sent))
-    got = peer[0](sse.decode(), messages=[QUESTION, *had])
+    got = peer[0](sse, messages=[QUESTION, *had])
     assert had != []
     assert sorted(map(plain, got["messages"]), key=by_id) == sorted([QUESTION, *stream.messages], key=by_id)
 

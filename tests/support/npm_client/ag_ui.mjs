@@ -12,13 +12,20 @@ console.warn = text => warnings.push(`${text}`.slice(0, 300));
 let agent;
 let warnings = [];
 
-/** Run once. With `sse`, that text is the response, and no server is asked. */
-async function run({ sse, input = {} }) {
+const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })[Symbol.asyncIterator]();
+const write = value => process.stdout.write(`${JSON.stringify(value)}\n`);
+
+/** Ask for a response, and wait for it. */
+async function ask(_, { body }) {
+  write({ request: JSON.parse(body) });
+  const { sse } = JSON.parse((await lines.next()).value);
+  return new Response(sse, { headers: { "content-type": "text/event-stream" } });
+}
+
+/** Run once. */
+async function run({ input = {} }) {
   const events = [];
   warnings = [];
-  if (sse !== undefined) {
-    agent.fetch = async () => new Response(sse, { headers: { "content-type": "text/event-stream" } });
-  }
   let error = null;
   const subscriber = {
     onEvent: ({ event }) => void events.push(event),
@@ -37,6 +44,7 @@ const actions = {
   open: async ({ messages = [], state = {}, threadId = "thread" }) => {
     const initial = { initialMessages: messages, initialState: state };
     agent = new HttpAgent({ url: url || "http://nowhere/", headers: JSON.parse(headers || "{}"), threadId, ...initial });
+    if (!url) agent.fetch = ask;
     return {};
   },
   say: async ({ id, content, ...more }) => {
@@ -46,7 +54,7 @@ const actions = {
   run,
 };
 
-for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-  const { do: action, ...asked } = JSON.parse(line);
-  process.stdout.write(`${JSON.stringify(await actions[action](asked))}\n`);
+for (let next = await lines.next(); !next.done; next = await lines.next()) {
+  const { do: action, ...asked } = JSON.parse(next.value);
+  write(await actions[action](asked));
 }
