@@ -63,7 +63,7 @@ async def from_ag_ui(
     Args:
         body (bytes | str | Mapping | RunAgentInput): the request.
         files (Callable[[str], Awaitable[File]] | None): finds a file of the program by the id in its address, for the
-            user who asks. Raises `NotFound` for a file that isn't theirs. Default: no such file enters.
+            caller. Raises `NotFound` for a file that isn't theirs. Default: no such file enters.
         secret (str | bytes | None): seals the model's calls, at least 16 bytes. A call can be approved only if it has
             the seal. Default: none can, because the client may have written it.
         file_cache (FileCache | None): holds the bytes of the files. Default: one in a temporary folder.

@@ -17,7 +17,7 @@ from showandtell.config.user_settings import data_folder
 from showandtell.errors import MissingKey, ShowAndTellError, StorageFailed
 from showandtell.media import gate
 from showandtell.network.transport import Transport
-from showandtell.server import account, chat, conversations, examples, health, models, preferences, shares
+from showandtell.server import account, ag_ui, chat, conversations, examples, health, models, preferences, shares
 from showandtell.server.answers import install_error_handlers
 from showandtell.server.auth import backchannel, login
 from showandtell.server.auth.confirmations import Confirmations
@@ -62,6 +62,7 @@ RESERVE_SECONDS = 60.0
 MAX_THREADS = 64
 ROUTERS = (
     chat.router,
+    ag_ui.router,
     attachments.router,
     contents.router,
     shares.router,

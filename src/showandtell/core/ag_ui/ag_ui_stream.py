@@ -43,6 +43,7 @@ class AgUiContext:
 
     `is_legacy` is a peer of 0.0.x. `messages` returns what the client has, as JSON, and `state` is its state. `steps`
     is the number of steps that it already has of the answer. `is_repeat`: it may have more, which is sent again.
+    `history` are the messages before the answer, if the client may not have them.
     `files` returns the files of the conversation as `attachment_json`, `seal` the seal of a call that the client holds.
     """
 
@@ -54,6 +55,7 @@ class AgUiContext:
     state: object = None
     steps: int = 0
     is_repeat: bool = False
+    history: Sequence[Record] | None = None
     files: Callable[[], Iterable[Record]] = tuple
     seal: Callable[[ToolCall], str] | None = None
 
@@ -107,7 +109,8 @@ class AgUiStream:
             return ()
         # The client's messages of this step differ from the stored one, and only a snapshot can replace them.
         self._is_reset = False
-        return [*events, ag.MessagesSnapshot([*self._context.messages(), *self._own.messages])]
+        before = self._context.messages() if self._context.history is None else self._context.history
+        return [*events, ag.MessagesSnapshot([*before, *self._own.messages])]
 
     def _convert(self, chunk: ui.Chunk) -> Events:
         match chunk:
@@ -163,6 +166,8 @@ class AgUiStream:
         self._conversation_id = chunk.message_metadata.get("conversation_id")
         version = None if context.is_legacy else ag.PROTOCOL_VERSION
         started = ag.RunStarted(context.thread_id, context.run_id, version, context.parent_run_id)
+        if context.history is not None:
+            return (started, ag.MessagesSnapshot([*context.history]))
         if not context.is_repeat:
             return (started,)
         messages = context.messages()

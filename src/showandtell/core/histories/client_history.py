@@ -30,7 +30,7 @@ from showandtell.core.messages.parts import DraftPart, Text, ToolCall
 from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.errors import BadFile, BadInput, NotFound
 
-#: Finds a file by its id for the user who asks. Raises `NotFound` for one that isn't theirs.
+#: Finds a file by its id for the caller. Raises `NotFound` for one that isn't theirs.
 FindFile = Callable[[str], Awaitable[File]]
 
 #: The address of a file of the chat server or application, anywhere, with or without a seal; or its id.

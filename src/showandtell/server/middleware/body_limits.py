@@ -20,7 +20,7 @@ MAX_SETTINGS_BODY: Final = 128 * 1024
 MAX_BODY: Final = 16 * 1024
 LIMITS: Final[Mapping[str, int]] = {"/api/settings": MAX_SETTINGS_BODY}
 #: Their routes limit bodies, and read them when it is the user's turn.
-OWN_LIMITS: Final = frozenset({UPLOADS_PATH, "/api/chat"})
+OWN_LIMITS: Final = frozenset({UPLOADS_PATH, "/api/chat", "/ag-ui"})
 #: Seconds until a body has to be complete.
 BODY_TIMEOUT: Final = 60.0
 

@@ -170,6 +170,8 @@ def group_of(scope: Scope) -> str | None:
     path: str = scope["path"]
     if path in PROBE_PATHS:
         return None
+    if path == "/ag-ui":
+        return "chat"
     if not path.startswith("/api/"):
         if path.startswith("/login"):
             return "login"

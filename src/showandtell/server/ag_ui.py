@@ -1,0 +1,280 @@
+"""The route for clients of AG-UI. The server owns the history: of a request's messages only the newest counts.
+
+A `threadId` is the client's own name of a conversation, or a conversation's id; a `runId` is the idempotency key of its
+message. The runs are those of `chat`, and their stored streams are converted while they are read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request
+from msgspec import structs
+from starlette.responses import Response
+
+from showandtell.core.ag_ui import events as ag
+from showandtell.core.ag_ui.ag_ui_stream import AgUiContext, AgUiStream
+from showandtell.core.ag_ui.history import ag_ui_messages
+from showandtell.core.ag_ui.run_input import FileSource, RunInput, parse_run_input
+from showandtell.core.events.turns import turns
+from showandtell.core.histories.client_history import attachment_id, claim_bytes, claim_file
+from showandtell.core.messages.file import File
+from showandtell.core.messages.file_json import FileLinks, Link
+from showandtell.core.messages.message import Draft
+from showandtell.core.messages.parts import Approval
+from showandtell.core.ui_stream.chunks import serialize
+from showandtell.core.ui_stream.messages import Page
+from showandtell.errors import BadInput, NotFound, ShowAndTellError
+from showandtell.server.auth.authenticate import CurrentUser, User
+from showandtell.server.chat import Place, find_or_prepare, find_repeat, make_drafts
+from showandtell.server.chat_request import UPLOAD_FIRST, ChatRequest, FileId
+from showandtell.server.event_stream import EventStream
+from showandtell.server.files.attachments import link_for
+from showandtell.server.files.receiving import refuse_body
+from showandtell.server.middleware.body_limits import MAX_CHAT_BODY, receive_limited
+from showandtell.server.model_choice import choose_model
+from showandtell.server.runs.execute import replay_run
+from showandtell.server.runs.live_run import RunDiscarded, RunRequest
+from showandtell.server.runs.manager import TURN_SECONDS
+from showandtell.server.schemas import errors
+from showandtell.server.state import CurrentServer, Server
+from showandtell.storage.conversations import runs
+from showandtell.storage.conversations.access import AliasTaken
+from showandtell.storage.conversations.memory_conversation import waiting_calls
+from showandtell.storage.conversations.runs import RUNNING, RunRow
+from showandtell.storage.conversations.stored_conversation import StoredConversation
+
+router = APIRouter(prefix="/ag-ui", tags=["chat"])
+
+EXAMPLE = {
+    "threadId": "my-thread",
+    "runId": "run-1",
+    "protocolVersion": "1.0",
+    "messages": [{"id": "message-1", "role": "user", "content": "hello"}],
+    "tools": [],
+    "context": [],
+}
+STREAM_RESPONSE: dict[str, Any] = {
+    "content": {
+        "text/event-stream": {
+            "schema": {"type": "string"},
+            "example": 'data: {"type":"RUN_STARTED","threadId":"my-thread","runId":"run-1"}\n\n',
+        }
+    },
+    "description": "the events of AG-UI 1.0",
+}
+REQUEST_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["threadId", "runId"],
+                    "properties": {
+                        "threadId": {"type": "string", "description": "the client's own name, or a conversation id"},
+                        "runId": {"type": "string", "description": "the idempotency key of the message"},
+                        "protocolVersion": {"type": ["string", "null"], "description": "omitted by peers of 0.0.x"},
+                        "messages": {
+                            "type": "array",
+                            "items": {"type": "object"},
+                            "description": "the last one is read if it is a user's",
+                        },
+                        "resume": {
+                            "type": ["array", "null"],
+                            "items": {"type": "object"},
+                            "description": "answers to interrupts",
+                        },
+                    },
+                },
+                "example": EXAMPLE,
+            }
+        },
+    }
+}
+
+
+@router.post(
+    "",
+    operation_id="run_ag_ui",
+    summary="Send a message and stream the response as AG-UI events",
+    response_class=Response,
+    responses={200: STREAM_RESPONSE, **errors(404, 409, 413, 415, 422, 507)},
+    openapi_extra=REQUEST_BODY,
+)
+async def run_ag_ui(request: Request, server: CurrentServer, user: CurrentUser) -> Response:
+    """Respond to a new message or to answers to interrupts; without them, stream the conversation so far."""
+    body = None
+    try:
+        async with server.runs.requests.awaited(user.name, TURN_SECONDS):
+            body = await receive_limited(request.scope, request.receive, MAX_CHAT_BODY)
+            if not isinstance(body, bytes):
+                return body or Response(status_code=499)  # the client is gone: only metrics and logs see this
+            return await respond(server, user, parse_run_input(body), link_for(server, user))
+    except ShowAndTellError as error:
+        if body is not None:
+            raise
+        return refuse_body(error)
+
+
+async def respond(server: Server, user: User, asked: RunInput, link: Link) -> Response:
+    """Respond in the conversation of a request, which is stored with its first run."""
+    place = await find_or_prepare(server, user, asked.thread_id)
+    try:
+        return await respond_in(server, user, asked, place, link)
+    except (AliasTaken, RunDiscarded):
+        pass  # a concurrent request created it, or nothing of an earlier copy of this request was stored
+    except NotFound:
+        if place.create is not None or await runs.conversation_exists(server.store.database, place.conversation.id):
+            raise
+        # a concurrent request created it and deleted it
+    return await respond(server, user, asked, link)
+
+
+async def respond_in(server: Server, user: User, asked: RunInput, place: Place, link: Link) -> Response:
+    """Start a run and stream it; for a repeated request, read its run again from the start of its answer."""
+    conversation = place.conversation
+    if asked.content is None and not asked.approvals:
+        return await send_history(server, asked, place, link)
+    content = tuple(map(file_id_of, asked.content or ()))
+    request = as_chat_request(asked, content)
+    repeat = await find_repeat(server, request, conversation)
+    if repeat.run is not None:
+        return await read_again(server, asked, conversation, repeat.run, link)
+    choice = await choose_model(server, user, request, conversation)
+    stored = tuple([await store_bytes(server, user, part) for part in content])
+    drafts = await make_drafts(server, user, structs.replace(request, content=stored), conversation)
+    if asked.content is not None:  # a client may type over an interrupt, and cancel it in the same request
+        waiting = {call.call_id for call in waiting_calls(conversation.messages)}
+        answers = [Approval(call_id, *asked.approvals[call_id]) for call_id in asked.approvals if call_id in waiting]
+        drafts = [*([Draft("user", tuple(answers))] if answers else []), *drafts]
+    steps = 0 if asked.content is not None else count_steps(conversation)
+    run_request = RunRequest(drafts, None, choice.settings, place.create)
+    row, live = await server.runs.start(conversation, user.name, choice.model, repeat.key, run_request)
+    if live is None:
+        return await read_again(server, asked, conversation, row, link)
+    await live.wait_started()
+    return stream(live.buffer.follow(), make_context(asked, conversation, link, steps=steps), conversation.id)
+
+
+def file_id_of(part: str | FileSource) -> str | FileId | FileSource:
+    """A part of a message, with the id of a file that is named by its address. Raises `BadInput` for other files."""
+    match part:
+        case FileSource("url", address) if not address.startswith("data:"):
+            identifier = attachment_id(address)
+            if identifier is None:
+                raise BadInput(UPLOAD_FIRST)
+            return FileId(identifier)
+        case FileSource("file"):
+            raise BadInput(f"a provider's file id can't be read here: {UPLOAD_FIRST}")
+        case _:
+            return part
+
+
+def as_chat_request(asked: RunInput, content: Sequence[str | FileId | FileSource]) -> ChatRequest:
+    """The same request as `chat` has it. It is recognized by its run's id, or else by the answers to interrupts."""
+    known = tuple(part for part in content if not isinstance(part, FileSource))
+    is_message = asked.content is not None
+    approvals = {} if is_message else dict(asked.approvals)
+    client_id = asked.run_id if is_message else None
+    return ChatRequest(asked.thread_id, client_id, known, approvals, "submit-message", None, None)
+
+
+async def store_bytes(server: Server, user: User, part: str | FileId | FileSource) -> str | FileId:
+    """A part of a message whose bytes, if it has any, are uploaded. The limit of a request is theirs, too."""
+    match part:
+        case FileSource("url", address, media_type, name) if isinstance(
+            file := claim_file(address, media_type, name), File
+        ):
+            return FileId((await server.store.uploads(user.name).add(file)).id)
+        case FileSource(_, data, media_type, name):
+            return FileId((await server.store.uploads(user.name).add(claim_bytes(data, media_type, name))).id)
+        case _:
+            return part
+
+
+def count_steps(conversation: StoredConversation) -> int:
+    """The number of steps of the newest answer so far."""
+    grouped = turns(conversation.messages)
+    return sum(message.role == "assistant" for message in grouped[-1].answer) if grouped else 0
+
+
+def make_context(asked: RunInput, conversation: StoredConversation, link: Link, **settings: Any) -> AgUiContext:
+    """The context of a response's stream."""
+    links = FileLinks(conversation.id, link)
+    return AgUiContext(
+        asked.thread_id,
+        asked.run_id,
+        asked.parent_run_id,
+        is_legacy=asked.is_legacy,
+        messages=asked.client_messages,
+        state=asked.state,
+        files=lambda: [links.attachment(file) for file in conversation.attachments.values()],
+        **settings,
+    )
+
+
+async def read_again(
+    server: Server, asked: RunInput, conversation: StoredConversation, row: RunRow, link: Link, **settings: Any
+) -> Response:
+    """Stream the answer of a run from its start, whatever of it the client has. Raises `NotFound`."""
+    last = row
+    if row.state != RUNNING and row.message_id is not None:  # an approval continues a response in another run
+        last = await runs.find_last_of(server.store.database, conversation.id, row.message_id) or row
+    if last.state == RUNNING:
+        last = await server.runs.wait_accepted(last)
+    context = make_context(asked, conversation, link, is_repeat=True, **settings)
+    if last.state == RUNNING:
+        return stream(server.runs.follow(last, late=True), context, conversation.id)
+    await conversation.refresh()  # the run may have ended after the conversation was read
+    return stream(whole(await replay_run(conversation, row, last)), context, conversation.id)
+
+
+async def send_history(server: Server, asked: RunInput, place: Place, link: Link) -> Response:
+    """Stream the conversation so far: all before the last answer as a snapshot, then that answer, live or not."""
+    conversation = place.conversation
+    grouped = turns(conversation.messages)
+    summaries = await conversation.step_summaries() if grouped else {}  # a new conversation isn't stored yet
+    page = Page(conversation.attachments, FileLinks(conversation.id, link), summaries)
+    question = grouped[-1].message if grouped else None
+    row = None
+    if question is not None:
+        row = await runs.find_last_of(server.store.database, conversation.id, question.id)
+    answer = grouped.pop() if row is not None and grouped else None
+    if answer is not None:
+        grouped.append(structs.replace(answer, answer=()))
+    history = await asyncio.to_thread(lambda: ag_ui_messages(grouped, page, is_legacy=asked.is_legacy))
+    if row is not None:
+        return await read_again(server, asked, conversation, row, link, history=history)
+    version = None if asked.is_legacy else ag.PROTOCOL_VERSION
+    events = (
+        ag.RunStarted(asked.thread_id, asked.run_id, version, asked.parent_run_id),
+        ag.MessagesSnapshot([*history]),
+        ag.RunFinished(asked.thread_id, asked.run_id, {"status": "complete", "reason": None}, ag.Success()),
+    )
+    return Response(b"".join(map(serialize, events)), headers=headers_of(conversation.id))
+
+
+async def whole(data: bytes) -> AsyncGenerator[bytes]:
+    """A stream that is there already."""
+    yield data
+
+
+def stream(chunks: AsyncIterator[bytes], context: AgUiContext, conversation_id: str) -> Response:
+    """Respond with the events of a run."""
+    return EventStream(convert(chunks, context), headers=headers_of(conversation_id))
+
+
+async def convert(chunks: AsyncIterator[bytes], context: AgUiContext) -> AsyncIterator[bytes]:
+    """Convert a run's stream while it is read."""
+    events = AgUiStream(context)
+    async for data in chunks:
+        if converted := events.feed_bytes(data):
+            yield converted
+
+
+def headers_of(conversation_id: str) -> dict[str, str]:
+    """The headers of every stream of events."""
+    return {**ag.HEADERS, "x-conversation-id": conversation_id}
