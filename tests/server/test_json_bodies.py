@@ -83,7 +83,8 @@ async def test_openapi_says_how_large_bodies_may_be(tmp_path):
             for method, operation in methods.items()
             if "description" in operation.get("requestBody", {})
         }
-        assert len(bodies) == 5
+        assert len(bodies) == 6
+        assert bodies["/api/chat", "post"] == bodies["/ag-ui", "post"] == "at most 8,388,608 bytes"
         assert bodies["/api/settings", "patch"] == "at most 131,072 bytes"
         assert bodies["/api/conversations/{id}", "patch"] == "at most 16,384 bytes"
         assert "413" in paths["/api/settings"]["patch"]["responses"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import ClassVar, Literal, TypeAlias, TypeVar
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct
 
+from showandtell.core.wire.bounded import Item, decode_bounded
 from showandtell.errors import BadInput
 from showandtell.storage.conversations.access import NO_TEXT
 
@@ -25,7 +26,6 @@ UPLOAD_FIRST = (
     "and send a part with the url or id of the response"
 )
 
-T = TypeVar("T")
 Trigger: TypeAlias = Literal["submit-message", "regenerate-message"]
 Role: TypeAlias = Literal["user", "assistant", "system"]
 
@@ -42,24 +42,6 @@ class AttachmentData(Struct, frozen=True):
     """The data of a part that names a file."""
 
     id: str = ""
-
-
-class TooMany(ValueError):
-    """A list has too many items."""
-
-
-class Item(Struct, frozen=True):
-    """An item of a list. Decoding stops at the first one that is too many: a body has room for millions.
-
-    Bodies are decoded one at a time.
-    """
-
-    room: ClassVar[list[int]] = [0]
-
-    def __post_init__(self) -> None:
-        self.room[0] -= 1
-        if self.room[0] < 0:
-            raise TooMany("too many items")
 
 
 class ClientPart(Item, frozen=True, rename="camel"):
@@ -138,12 +120,12 @@ read_attachment_data = msgspec.json.Decoder(AttachmentData).decode
 def parse_chat_request(data: bytes) -> ChatRequest:
     """Parse a request body. Raises `BadInput`."""
     try:
-        body = decode(read_body, data, MAX_MESSAGES, "request", "messages")
+        body = decode_bounded(read_body, data, MAX_MESSAGES, "request", "messages")
         last = body.messages[-1] if body.messages else None
         if last is not None and len(last.parts) > MAX_MESSAGE:
             raise BadInput(f"the message has more than {MAX_MESSAGE:,} bytes: upload it as a file")
         message_id, role = (read_id(last.id), read_role(last.role)) if last is not None else (None, None)
-        parts = decode(read_parts, last.parts, MAX_PARTS, "message", "parts") if last is not None else []
+        parts = decode_bounded(read_parts, last.parts, MAX_PARTS, "message", "parts") if last is not None else []
         content = tuple(text_and_files(parts)) if role == "user" else ()
         approvals = dict(approvals_in(parts)) if role == "assistant" else {}
     except (msgspec.DecodeError, RecursionError) as error:
@@ -163,17 +145,6 @@ def parse_chat_request(data: bytes) -> ChatRequest:
     return ChatRequest(
         body.id, client_id, () if is_regeneration else content, approvals, body.trigger, body.message_id, body.model
     )
-
-
-def decode(decoder: Callable[[bytes | Raw], T], data: bytes | Raw, room: int, whole: str, items: str) -> T:
-    """Decode a list, or what has one, of at most `room` items. Raises `BadInput` if it has more, and `DecodeError`."""
-    Item.room[0] = room
-    try:
-        return decoder(data)
-    except msgspec.ValidationError as error:
-        if isinstance(error.__cause__, TooMany):
-            raise BadInput(f"the {whole} has more than {room} {items}: send fewer") from None
-        raise
 
 
 def check_message_id(message_id: str | None) -> None:

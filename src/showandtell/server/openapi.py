@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import current_user
-from showandtell.server.middleware.body_limits import LIMITS, MAX_BODY
+from showandtell.server.middleware.body_limits import LIMITS, MAX_BODY, MAX_CHAT_BODY, OWN_LIMITS
 from showandtell.server.middleware.origin_guard import PROBE_PATHS, UPLOADS_PATH
 from showandtell.server.schemas import ERROR_DESCRIPTIONS, INVOICE, Shape
 
@@ -111,7 +111,8 @@ def complete_operation(path: str, operation: dict[str, Any]) -> None:
     responses = cast("dict[str, dict[str, Any]]", operation["responses"])
     if "requestBody" in operation:
         if path != UPLOADS_PATH:
-            operation["requestBody"]["description"] = f"at most {LIMITS.get(path, MAX_BODY):,} bytes"
+            limit = MAX_CHAT_BODY if path in OWN_LIMITS else LIMITS.get(path, MAX_BODY)
+            operation["requestBody"]["description"] = f"at most {limit:,} bytes"
         responses |= {str(status): dict[str, Any]() for status in BODY_STATUSES if str(status) not in responses}
     for status, response in responses.items():
         if status >= "400":

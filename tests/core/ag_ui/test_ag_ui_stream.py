@@ -8,16 +8,22 @@ from unittest.mock import ANY
 import msgspec
 import pytest
 from ag_ui.core import Event
+from hypothesis import example, given
+from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from showandtell import File, RunContext, tool
 from showandtell.core.ag_ui.ag_ui_stream import AgUiContext, AgUiStream
+from showandtell.core.events import types as ev
 from showandtell.core.events.types import TextDelta, ToolStart
+from showandtell.core.ui_stream import chunks as ui
 from showandtell.core.wire.sse import Splitter
 from support.fixtures import png
 from support.generated_files import draw as made_picture
 from support.generated_files import each_image_model
 from support.nodejs import AG_UI_CLIENTS, ag_ui_reader
+from support.properties import examples
+from support.run_events import events, streaming
 from support.scripted import CLAUDE, FAULT, MODELS, STOPS, begin, frames, say, scripted
 from support.ui_runs import ChatRecorder
 
@@ -271,3 +277,18 @@ def test_comments_and_chunks_of_a_newer_version_pass():
     assert stream.feed_bytes(b'data: {"type":"hologram-start","id":1}\n\n') == b""
     with pytest.raises(msgspec.ValidationError):
         stream.feed_bytes(b'data: {"type":"text-delta","id":1}\n\n')
+
+
+@examples(100)
+@given(st.lists(events, min_size=20, max_size=60))
+@example([ev.TextDelta("c1", "a"), ev.TextDelta("c2", "b"), ev.ReasoningDelta("c1", "c")])
+@example([ev.ToolInputStart("c1", "draw"), ev.StepStart(2), ev.ToolInputStart("c1", "draw"), ev.ToolInputEnd("c1")])
+def test_any_run_is_a_valid_stream(peer, script):
+    read, is_legacy = peer
+    chunks, ours = streaming(), AgUiStream(AgUiContext("thread", "run", is_legacy=is_legacy))
+    made = [chunk for event in [*script, ev.Finish("complete")] for chunk in chunks.chunks(event)]
+    found = [event for chunk in [chunks.start_chunk(), *made] for event in ours.feed(chunk)]
+    got = read(b"".join(map(ui.serialize, found)))
+    assert got["error"] in {None, "Boom"}
+    assert kinds(got)[-1] == ("RUN_ERROR" if got["error"] else "RUN_FINISHED")
+    assert len(got["events"]) == len(found)
