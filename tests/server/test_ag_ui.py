@@ -211,6 +211,27 @@ def without_addresses(messages):
     return sorted(plain, key=lambda message: message["id"])
 
 
+@tool
+async def hang() -> str:
+    """Wait until the run is stopped."""
+    await asyncio.Event().wait()
+    return "never"
+
+
+async def test_a_run_of_another_worker_is_read_here_and_stopped(tmp_path):
+    async with serving(tmp_path, tools=(hang,)) as site, serving(tmp_path, tools=(hang,)) as other:
+        request = body(user("/hang"))
+        async with site.session.post("/ag-ui", json=request) as answer:
+            await answer.content.readuntil(b'"TOOL_CALL_END"')
+            reading = asyncio.create_task(post(other, request))
+            await other.session.post("/api/chat/thread/stop")
+            rest = await answer.read()
+        status, events = await reading
+        assert (status, events[-1]["outcome"]) == (200, {"type": "cancelled"})
+        assert b'"outcome":{"type":"cancelled"}' in rest
+        assert [event["type"] for event in events][:3] == ["RUN_STARTED", "STEP_STARTED", "TOOL_CALL_START"]
+
+
 @each_client
 async def test_a_client_without_messages_gets_the_conversation(tmp_path, package):
     async with talking(tmp_path, package) as (_, do):
