@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,13 +10,13 @@ import msgspec
 
 from showandtell.core.ag_ui.run_input import RunInput, parse_run_input
 from showandtell.core.histories.client_history import CallSeals, ClientReading, FindFile, resolve_files
-from showandtell.core.histories.from_ag_ui import read_history
+from showandtell.core.histories.from_ag_ui import read_history, user_part
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Shown, Text
 from showandtell.errors import BadInput
 from showandtell.storage.blobs.threads import run_long_job
-from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
 from showandtell.storage.files.file_cache import FileCache
 
 
@@ -44,8 +44,11 @@ async def from_ag_ui(
     *,
     secret: str | bytes | None = None,
     file_cache: FileCache | None = None,
+    conversation: MemoryConversation | None = None,
 ) -> ClientTurn:
     """Read an AG-UI request whose `messages` are the whole history, for a program that stores none.
+
+    With the `conversation` of a program that stores it, only the newest message and the answers to interrupts are read.
 
     Only what a client can vouch for enters: the texts of user and model, and files that `files` finds. Instructions,
     reasoning and data for one provider are left out. Tool results reach the model as words with a label that says that
@@ -67,6 +70,7 @@ async def from_ag_ui(
         secret (str | bytes | None): seals the model's calls, at least 16 bytes. A call can be approved only if it has
             the seal. Default: none can, because the client may have written it.
         file_cache (FileCache | None): holds the bytes of the files. Default: one in a temporary folder.
+        conversation (MemoryConversation | None): the program's own, if it stores it. Its waiting calls can be approved.
 
     Raises:
         BadInput: it is no AG-UI request, or none of the calls that it approves is waiting.
@@ -74,35 +78,61 @@ async def from_ag_ui(
         BadFile: a file's base64 is invalid.
     """
     request = parse_run_input(body_bytes(body))
+    if conversation is not None:
+        waiting = [call.call_id for call in waiting_calls(conversation.messages)]
+        approvals = take_approvals(request.approvals, waiting, alone=request.content is None)
+        newest = Draft("user", tuple(map(user_part, request.content))) if request.content else None
+        resolved = await resolve_files((), files, newest=newest)
+        text, attached = split_message(resolved[0] if resolved else None, conversation)
+        return ClientTurn(conversation, text, attached, approvals, request)
     seals = CallSeals(secret, request.thread_id) if secret is not None else None
     reading = read_history(request, seals)
-    return await open_turn(reading, files, request.approvals, file_cache, request=request, seals=seals)
+    approvals = take_approvals(request.approvals, reading.finish(), alone=reading.newest is None)
+    turn = await open_turn(reading, files, approvals, file_cache)
+    return replace(turn, request=request, seals=seals)
+
+
+def take_approvals(
+    answers: Mapping[str, tuple[bool, str]], waiting: Collection[str], *, alone: bool
+) -> dict[str, bool]:
+    """The answers to calls that wait. Raises `BadInput` if there is no such call, and nothing else in the request."""
+    approvals = {call_id: approved for call_id, (approved, _) in answers.items() if call_id in waiting}
+    if answers and not approvals and alone:
+        raise BadInput("none of these calls is waiting for approval: load the conversation again")
+    return approvals
 
 
 async def open_turn(
-    reading: ClientReading,
-    files: FindFile | None,
-    answers: Mapping[str, tuple[bool, str]],
-    file_cache: FileCache | None,
-    *,
-    request: RunInput | None = None,
-    seals: CallSeals | None = None,
+    reading: ClientReading, files: FindFile | None, approvals: Mapping[str, bool], file_cache: FileCache | None
 ) -> ClientTurn:
-    """Store a client's history in a conversation in memory. Raises `BadInput`, `NotFound` and `BadFile`."""
-    waiting = reading.finish()
-    approvals = {call_id: approved for call_id, (approved, _) in answers.items() if call_id in waiting}
-    if answers and not approvals and reading.newest is None:
-        raise BadInput("none of these calls is waiting for approval: load the conversation again")
-    drafts = await resolve_files(reading.history, files, newest=reading.newest)
+    """Store a client's history in a conversation in memory. Raises `NotFound` and `BadFile`."""
+    find = named_by_id(files) if files is not None else None
+    drafts = await resolve_files(reading.history, find, newest=reading.newest)
     newest = drafts.pop() if reading.newest is not None else None
     conversation = MemoryConversation(file_cache or FileCache())
     await run_long_job(ingest, conversation, drafts)
-    parts = newest.parts if newest is not None else ()
-    text = "\n\n".join(part.text for part in parts if isinstance(part, Text)) or None
     known = {file.id for file in conversation.attachments.values()}
-    attached = [part for part in parts if isinstance(part, File)]
+    text, attached = split_message(newest, conversation)
     fresh = (replace(file, upload_id=None) if file.upload_id in known else file for file in attached)
-    return ClientTurn(conversation, text, tuple(fresh), approvals, request, seals)
+    return ClientTurn(conversation, text, tuple(fresh), approvals)
+
+
+def named_by_id(find: FindFile) -> FindFile:
+    """Find files that keep their ids, so that a client's next request has the same ones."""
+
+    async def find_named(identifier: str) -> File | Shown:
+        found = await find(identifier)
+        return replace(found, upload_id=identifier) if isinstance(found, File) else found
+
+    return find_named
+
+
+def split_message(message: Draft | None, conversation: MemoryConversation) -> tuple[str | None, tuple[File, ...]]:
+    """The text and the files of a message, for `Agent.run`."""
+    parts = message.parts if message is not None else ()
+    text = "\n\n".join(part.text for part in parts if isinstance(part, Text)) or None
+    files = (conversation.file(part.number) if isinstance(part, Shown) else part for part in parts)
+    return text, tuple(file for file in files if isinstance(file, File))
 
 
 def ingest(conversation: MemoryConversation, drafts: Iterable[Draft]) -> None:

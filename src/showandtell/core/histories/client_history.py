@@ -26,12 +26,12 @@ from showandtell.core.histories.reading import Parts, decode_file, from_data_url
 from showandtell.core.media_types.claims import normalize_claim
 from showandtell.core.messages.file import File, Uri
 from showandtell.core.messages.message import Draft, History
-from showandtell.core.messages.parts import DraftPart, Text, ToolCall
+from showandtell.core.messages.parts import DraftPart, Shown, Text, ToolCall
 from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.errors import BadFile, BadInput, NotFound
 
-#: Finds a file by its id for the caller. Raises `NotFound` for one that isn't theirs.
-FindFile = Callable[[str], Awaitable[File]]
+#: Finds a file by its id for the caller; `Shown` is one of the conversation. Raises `NotFound` for files of others.
+FindFile = Callable[[str], Awaitable[File | Shown]]
 
 #: The address of a file of the chat server or application, anywhere, with or without a seal; or its id.
 ADDRESS = re.compile(
@@ -115,9 +115,10 @@ class ClientReading:
     _open: dict[str, str] = field(default_factory=dict[str, str])
 
     def add_user(self, parts: Parts) -> None:
-        """Add a user's message, unless it is empty."""
+        """Add a user's message, unless it is empty. Calls before it stay open as long as it is the newest one."""
         if parts:
-            self._end_message()
+            if self.newest is not None:
+                self._end_message()
             self.newest = Draft("user", tuple(parts))
 
     def add_assistant(self, parts: Parts) -> None:
@@ -160,7 +161,7 @@ async def resolve_files(drafts: Sequence[Draft], find: FindFile | None, *, newes
 
     One that isn't found becomes words, so that a deleted file ends no chat; in the newest message it raises `NotFound`.
     """
-    found: dict[str, File | None] = {}
+    found: dict[str, File | Shown | None] = {}
 
     async def resolve(part: DraftPart, *, is_newest: bool) -> DraftPart:
         identifier = claimed_id(part)
@@ -168,7 +169,7 @@ async def resolve_files(drafts: Sequence[Draft], find: FindFile | None, *, newes
             return part
         if identifier not in found:
             try:
-                found[identifier] = replace(await find(identifier), upload_id=identifier) if find is not None else None
+                found[identifier] = await find(identifier) if find is not None else None
             except (NotFound, BadFile):
                 if is_newest:
                     raise

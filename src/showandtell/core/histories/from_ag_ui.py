@@ -61,7 +61,7 @@ def read_history(request: RunInput, seals: CallSeals | None = None) -> ClientRea
 def _read_message(message: HistoryMessage, reading: ClientReading, seals: CallSeals | None) -> None:
     match message.role:
         case "user":
-            reading.add_user([_user_part(part) for part in read_content(message.content)])
+            reading.add_user([user_part(part) for part in read_content(message.content)])
         case "assistant":
             text = _read_text(message.content)
             calls = _read_calls_of(message)
@@ -77,7 +77,8 @@ def _read_message(message: HistoryMessage, reading: ClientReading, seals: CallSe
             pass
 
 
-def _user_part(part: str | FileSource) -> DraftPart:
+def user_part(part: str | FileSource) -> DraftPart:
+    """A part of a user's message. Raises `BadFile`."""
     match part:
         case str():
             return Text(part)
