@@ -32,10 +32,7 @@ async def until(condition):
 
 
 def read_chunk(chunk):
-    if chunk["type"] == "tool-input-available":
-        given = msgspec.Raw(msgspec.json.encode(chunk["input"]))
-        return ui.Input(chunk["toolCallId"], chunk["toolName"], given)
-    return msgspec.convert(chunk, ui.Chunk)
+    return msgspec.json.decode(msgspec.json.encode(chunk), type=ui.Chunk)
 
 
 def fold(chunks):

@@ -38,6 +38,7 @@ WITHOUT_IDS = {
     "is_alive",
     "is_ready",
     "get_metrics",
+    "run_ag_ui",
 }
 #: Fields that answer 422 to an id of another kind.
 NO_SUCH = {(422, ("chat", "approval")), (422, ("chat", "file"))}
@@ -83,6 +84,7 @@ async def test_every_route_is_covered(tmp_path):
     bodies = {name for name, (_, _, operation) in routes.items() if "requestBody" in operation}
     assert bodies == {
         "chat",
+        "run_ag_ui",
         "upload_files",
         "upload_file",
         "rename_conversation",
@@ -90,6 +92,16 @@ async def test_every_route_is_covered(tmp_path):
         "share_conversation",
         "set_settings",
     }
+
+
+def ag_ui(thread, content=None):
+    """A request of AG-UI, with a message if it has content."""
+    messages = [] if content is None else [{"id": "m", "role": "user", "content": content}]
+    return {"json": {"threadId": thread, "runId": new_name(), "messages": messages}}
+
+
+def image(file_id):
+    return {"type": "image", "source": {"type": "url", "value": f"/api/attachments/{file_id}/content"}}
 
 
 async def test_another_users_id_is_answered_like_an_unknown_id(tmp_path):
@@ -210,6 +222,9 @@ async def test_a_reader_of_a_shared_chat_cannot_change_it(tmp_path):
             ("POST", "/api/chat", chat(conversation, WORDS, messageId=users.ids["message"])),
             ("POST", "/api/chat", chat(conversation, [], trigger="regenerate-message", messageId=users.ids["answer"])),
             ("POST", "/api/chat", chat(ALIAS, [{"type": "data-attachment", "data": {"id": users.ids["upload"]}}])),
+            ("POST", "/ag-ui", ag_ui(conversation, "hello")),
+            ("POST", "/ag-ui", ag_ui(conversation)),
+            ("POST", "/ag-ui", ag_ui("mine", [image(users.ids["upload"])])),
         ):
             assert (await ask(users.ann, method, path, **settings))[0] == 404, (method, path)
         assert await users.data_of_bob() == before

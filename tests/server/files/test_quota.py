@@ -1,6 +1,7 @@
 """What a full quota answers: 507 with the sizes, at every route that stores files, and nothing is stored."""
 
 import os
+from base64 import b64encode
 from contextlib import asynccontextmanager
 
 import aiohttp
@@ -33,10 +34,18 @@ def form(*files):
     return data
 
 
+def ag_ui(data):
+    """A request of AG-UI with the bytes of a file."""
+    source = {"type": "data", "value": b64encode(data).decode(), "mimeType": "application/octet-stream"}
+    message = {"id": "m", "role": "user", "content": [{"type": "document", "source": source}]}
+    return {"threadId": "t", "runId": "r", "messages": [message]}
+
+
 REQUESTS = {
     "upload_file": lambda _: ("PUT", "/api/attachments", {"data": os.urandom(1001)}),
     "upload_files": lambda _: ("POST", "/api/attachments", {"data": form(b"small", os.urandom(1001))}),
     "prepare_example": lambda _: ("POST", "/api/examples/invoice", {}),
+    "run_ag_ui": lambda _: ("POST", "/ag-ui", {"json": ag_ui(os.urandom(1001))}),
     "chat": lambda file_id: ("POST", "/api/chat", {"json": chat_body("look", files=[file_id])}),
 }
 

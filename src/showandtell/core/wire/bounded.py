@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import ClassVar, TypeVar
 
@@ -17,20 +18,26 @@ class TooMany(ValueError):
     """A list has too many items."""
 
 
-class Item(Struct, frozen=True):
-    """An item of a list. Decoding stops at the first one that is too many. Bodies are decoded one at a time."""
+class _Room(threading.local):
+    """How many more items a thread may decode."""
 
-    room: ClassVar[list[int]] = [0]
+    left = 0
+
+
+class Item(Struct, frozen=True):
+    """An item of a list. Decoding stops at the first one that is too many. A thread decodes one body at a time."""
+
+    room: ClassVar[_Room] = _Room()
 
     def __post_init__(self) -> None:
-        self.room[0] -= 1
-        if self.room[0] < 0:
+        self.room.left -= 1
+        if self.room.left < 0:
             raise TooMany("too many items")
 
 
 def decode_bounded(decode: Callable[[bytes | Raw], T], data: bytes | Raw, room: int, whole: str, items: str) -> T:
     """Decode a list of `Item`s, or what has one. Raises `BadInput` if it has more than `room`, and `DecodeError`."""
-    Item.room[0] = room
+    Item.room.left = room
     try:
         return decode(data)
     except msgspec.ValidationError as error:
