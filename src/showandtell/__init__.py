@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
     from showandtell.agent.tools import Tool, tool
     from showandtell.agent.toolsets import Toolset
+    from showandtell.agent.ui_turns import from_ui_messages
     from showandtell.core.capabilities.resolve import resolve
     from showandtell.core.collect.tool_result import ToolResult
     from showandtell.core.events.types import Usage
@@ -66,6 +67,7 @@ MODULES = {
     "agent.settings": "Connection FilePolicy ModelSettings RunLimits",
     "agent.tools": "Tool tool",
     "agent.toolsets": "Toolset",
+    "agent.ui_turns": "from_ui_messages",
     "core.capabilities.resolve": "resolve",
     "core.collect.tool_result": "ToolResult",
     "core.events.types": "Usage",
@@ -140,6 +142,7 @@ __all__ = [
     "from_anthropic",
     "from_gemini",
     "from_openai",
+    "from_ui_messages",
     "get_document",
     "import_conversation",
     "list_files",

@@ -26,8 +26,9 @@ class ClientTurn:
 
     text: the newest message; None if there is none, as with approvals. files: its files.
     approvals: answers to waiting calls, by call id.
+    message_id: the id of the answer that `ui_stream` continues; None for a new one.
     request: the request itself, for `ag_ui_stream`.
-    seals: for `ag_ui_stream`; seals the calls of the answer, so that the next request can approve them.
+    seals: for `ag_ui_stream` and `ui_stream`; seals the calls of the answer, so that the next request can approve them.
     """
 
     conversation: MemoryConversation
@@ -35,6 +36,7 @@ class ClientTurn:
     files: tuple[File, ...] = ()
     approvals: Mapping[str, bool] = field(default_factory=dict[str, bool])
     request: RunInput | None = None
+    message_id: str | None = None
     seals: CallSeals | None = None
 
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
 from showandtell.agent.agent import Run
+from showandtell.agent.client_turns import ClientTurn
 from showandtell.core.events.replay import replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish
+from showandtell.core.histories.client_history import CallSeals
+from showandtell.core.histories.ui_messages import sealed_form
 from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.message import starts_turn
-from showandtell.core.messages.parts import is_approval
+from showandtell.core.messages.parts import ToolCall, is_approval
 from showandtell.core.ui_stream.chunks import HEADERS
 from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer_id
 from showandtell.errors import StorageFailed, UnsupportedFile, public_message
@@ -29,7 +33,9 @@ STORAGE_FAILED = "the answer could not be stored: try again later"
 RUNNING: set[asyncio.Task[None]] = set()
 
 
-def ui_stream(run: Run[Any], link: Link | None = None, message_id: str | None = None) -> RunStream:
+def ui_stream(
+    run: Run[Any], link: Link | None = None, message_id: str | None = None, *, turn: ClientTurn | None = None
+) -> RunStream:
     """Return the UI message stream of a run, which `useChat` of npm's `ai` reads.
 
     Send it with its `headers`. Iterating starts the run, which then continues by itself, read or not.
@@ -54,9 +60,18 @@ def ui_stream(run: Run[Any], link: Link | None = None, message_id: str | None = 
             `/api/attachments/att_…/content/chart.png`. `ai` needs absolute addresses. Default: no addresses; files
             are named in the tools' output and in the data parts.
         message_id (str | None): the id of the answer. To continue after an approval, that of the client's answer.
-            Default: an id made from the stored message.
+            Default: that of `turn`, or an id made from the stored message.
+        turn (ClientTurn | None): what `from_ui_messages` returned, so that the next request can approve the calls.
     """
-    return RunStream(run, link, message_id)
+    if turn is None:
+        return RunStream(run, link, message_id)
+    seal = partial(seal_call, turn.seals) if turn.seals is not None else None
+    return RunStream(run, link, message_id or turn.message_id, seal)
+
+
+def seal_call(seals: CallSeals, call: ToolCall) -> str:
+    """Return the seal of a call that the client sends back."""
+    return seals.seal(sealed_form(call))
 
 
 class RunStream:
@@ -66,8 +81,14 @@ class RunStream:
         run: the run; its `status`, `usage` and `error` are final at the end of the stream.
     """
 
-    def __init__(self, run: Run[Any], link: Link | None = None, message_id: str | None = None) -> None:
-        self.run = run
+    def __init__(
+        self,
+        run: Run[Any],
+        link: Link | None = None,
+        message_id: str | None = None,
+        seal: Callable[[ToolCall], str] | None = None,
+    ) -> None:
+        self.run, self._seal = run, seal
         self._show = FileLinks(run.conversation.id, link)
         self._message_id = message_id
         self._stream: UiStream | None = None
@@ -164,6 +185,7 @@ class RunStream:
                 now=time.time,
                 receipts={number: receipt.record() for number, receipt in conversation.receipts.items()},
                 messages=lambda: conversation.messages,
+                seal=self._seal,
             )
         )
         self._chunks.append(start := stream.start())

@@ -66,6 +66,6 @@ async function convert({ convert: messages }) {
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
   const asked = JSON.parse(line);
-  const answer = await (asked.messages ? check(asked) : asked.convert ? convert(asked) : read(asked));
+  const answer = await ("echo" in asked ? asked : asked.messages ? check(asked) : asked.convert ? convert(asked) : read(asked));
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 }

@@ -118,6 +118,8 @@ class UiAccumulator:
         if isinstance(chunk, ui.ApprovalRequest):
             part = self._calls[chunk.tool_call_id]
             part |= {"state": "approval-requested", "approval": {"id": chunk.approval_id}}
+            if chunk.signature is not None:
+                part["approval"]["signature"] = chunk.signature
             return
         part = self._calls[chunk.approval_id]  # an approval's id is its call's id
         part["state"] = "approval-responded"

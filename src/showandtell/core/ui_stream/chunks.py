@@ -114,11 +114,12 @@ class InputError(Struct, tag="tool-input-error", rename="camel"):
     error_text: str
 
 
-class ApprovalRequest(Struct, tag="tool-approval-request", rename="camel"):
-    """A call that waits for the user's approval."""
+class ApprovalRequest(Struct, tag="tool-approval-request", rename="camel", omit_defaults=True):
+    """A call that waits for the user's approval. The client sends the signature back with its decision."""
 
     approval_id: str
     tool_call_id: str
+    signature: str | None = None
 
 
 class ApprovalResponse(Struct, tag="tool-approval-response", rename="camel", omit_defaults=True):

@@ -18,7 +18,7 @@ from showandtell.core.events.replay import ModelChosen, ReplayEvent, find_step, 
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.file_json import has_bytes
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Approval
+from showandtell.core.messages.parts import Approval, ToolCall
 from showandtell.core.ui_stream import chunks as ui
 from showandtell.core.ui_stream.step_writer import Chunks, StepWriter, output_chunk
 
@@ -59,7 +59,7 @@ class AnswerContext:
 
     `start` is the message's initial metadata, `files` are the conversation's files by number, kept up to date, and
     `model` is the requested model. `receipts` holds the latest earlier receipt of each file by its number. `messages`
-    returns the messages of the current branch, `now` the current time.
+    returns the messages of the current branch, `now` the current time. `seal` signs calls that wait.
     """
 
     id: str
@@ -70,6 +70,7 @@ class AnswerContext:
     now: Callable[[], object]
     receipts: Mapping[int, Mapping[str, object]] = field(default_factory=dict[int, Mapping[str, object]])
     messages: Callable[[], Sequence[Message]] = tuple
+    seal: Callable[[ToolCall], str] | None = None
 
 
 def answer_id(message_id: str) -> str:
@@ -288,7 +289,9 @@ class UiStream:
         if event.call_id not in self._calls:
             return ()
         self._approvals.add(event.call_id)
-        return (ui.ApprovalRequest(event.call_id, event.call_id),)
+        seal = self._answer.seal
+        signature = seal(ToolCall(event.call_id, event.tool, event.arguments)) if seal else None
+        return (ui.ApprovalRequest(event.call_id, event.call_id, signature),)
 
     def _on_approval(self, event: Approval) -> Chunks:
         if event.call_id not in self._approvals:
