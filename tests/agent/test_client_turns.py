@@ -6,10 +6,14 @@ from base64 import b64encode
 
 import pytest
 from ag_ui.core import RunAgentInput
+from hypothesis import given
+from hypothesis import strategies as st
 
 from showandtell import Agent, BadFile, BadInput, File, NotFound, Store, ToolCall, from_ag_ui, tool
 from showandtell.core.histories.client_history import UNVERIFIED, CallSeals
+from showandtell.storage.conversations.memory_conversation import waiting_calls
 from support.fixtures import png
+from support.properties import examples
 from support.scripted import check_usable
 
 PICTURE = png(16, 8)
@@ -212,3 +216,43 @@ def test_a_call_is_approved_and_a_message_sent_in_one_request():
     assert turn.approvals == {}
     with pytest.raises(BadInput, match="too short"):
         CallSeals("short", "t")
+
+
+anything = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.sampled_from(["c1", "att_" + "m" * 22, "data:,x", "\ud800", ""])
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["type", "text", "source", "value", "id", "function", "metadata"]), inner, max_size=4
+        ),
+    ),
+    max_leaves=8,
+)
+contents = st.one_of(
+    st.text(max_size=5),
+    anything,
+    st.lists(st.builds(lambda text: {"type": "text", "text": text}, st.text(max_size=3)), max_size=2),
+)
+histories = st.lists(
+    st.one_of(
+        st.builds(user, contents),
+        st.builds(calling, st.sampled_from(["c1", "c2"]), st.sampled_from(["look", ""]), st.sampled_from(["{}", "{]"])),
+        st.builds(result, contents, st.sampled_from(["c1", "c2"]), error=st.sampled_from([None, "failed"])),
+        st.builds(lambda content: {"id": "a", "role": "assistant", "content": content}, contents),
+        st.builds(lambda calls: {"id": "a", "role": "assistant", "toolCalls": calls}, anything),
+    ),
+    max_size=6,
+)
+
+
+@examples(100)
+@given(histories)
+def test_any_history_is_a_usable_conversation_or_a_typed_error(history):
+    try:
+        turn = asyncio.run(from_ag_ui(request_of(*history), find))
+    except (BadInput, NotFound):
+        return
+    assert not waiting_calls(turn.conversation.messages)
+    check_usable(turn.conversation)

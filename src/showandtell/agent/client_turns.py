@@ -159,8 +159,16 @@ def body_bytes(body: object) -> bytes:
         case str():
             return body.encode("utf-8", "surrogatepass")
         case Mapping():
-            return msgspec.json.encode(body)
+            return encode_mapping(body)
         case _ if callable(dump):
             return str(dump(by_alias=True)).encode()
         case _:
             raise BadInput(f"a request is bytes, text or a mapping, not {type(body).__name__}")
+
+
+def encode_mapping(body: object) -> bytes:
+    """Encode plain values. Raises `BadInput` if they are no JSON, or have text that isn't Unicode."""
+    try:
+        return msgspec.json.encode(body)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(f"the request is not JSON: {error}") from None

@@ -113,6 +113,7 @@ class ClientReading:
     sealed: set[str] = field(default_factory=set[str])
     newest: Draft | None = None
     _open: dict[str, str] = field(default_factory=dict[str, str])
+    _used: set[str] = field(default_factory=set[str])
 
     def add_user(self, parts: Parts) -> None:
         """Add a user's message, unless it is empty. Calls before it stay open as long as it is the newest one."""
@@ -122,8 +123,10 @@ class ClientReading:
             self.newest = Draft("user", tuple(parts))
 
     def add_assistant(self, parts: Parts) -> None:
-        """Add a model's message, unless it is empty."""
+        """Add a model's message, unless it is empty. A call whose id was used before is left out: no API accepts it."""
+        parts = [part for part in parts if not isinstance(part, ToolCall) or part.call_id not in self._used]
         calls = {part.call_id: part.tool for part in parts if isinstance(part, ToolCall)}
+        self._used |= calls.keys()
         if parts:
             self._end_message()
             self.history.append(Draft("assistant", tuple(parts), stop="tool_calls" if calls else "end"))
