@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -159,7 +159,7 @@ def body_bytes(body: object) -> bytes:
         case str():
             return body.encode("utf-8", "surrogatepass")
         case Mapping():
-            return encode_mapping(body)
+            return encode_mapping(cast("object", body))
         case _ if callable(dump):
             return str(dump(by_alias=True)).encode()
         case _:
