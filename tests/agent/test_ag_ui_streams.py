@@ -33,6 +33,7 @@ class Program:
     def __init__(self, *answers):
         self.agent, self.script = scripted(*answers, tools=[draw, erase])
         self.files = {}
+        self.link = lambda path: f"https://x.test{path}"
 
     async def find(self, identifier):
         if identifier not in self.files:
@@ -41,9 +42,9 @@ class Program:
 
     async def respond(self, body):
         """The stream for a request."""
-        turn = await from_ag_ui(body, self.find, secret=SECRET)
+        self.turn = turn = await from_ag_ui(body, self.find, secret=SECRET)
         run = self.agent.run(turn.text, files=turn.files, approvals=turn.approvals, conversation=turn.conversation)
-        stream = ag_ui_stream(run, lambda path: f"https://x.test{path}", request=turn)
+        stream = ag_ui_stream(run, self.link, request=turn)
         data = b"".join([data async for data in stream])
         for file in run.files:
             self.files[run.conversation.attachments[file.number].id] = file
@@ -78,7 +79,21 @@ def test_two_turns_with_a_file_that_comes_back_by_its_address(chat_with):
     second = client("say", id="m2", content=again)
     assert [message["content"] for message in of(second, "assistant")] == ["Look.", "A picture.", "Still a picture."]
     assert (second["error"], len(program.files)) == (None, 1)
+    (shown, *_) = [message for message in program.turn.conversation.messages if message.role == "tool"]
+    assert [part.number for part in shown.showings] == [1]
     assert UNVERIFIED in json.dumps(program.script.bodies[-1])
+
+
+def test_without_a_link_a_file_is_named_and_comes_back_by_its_id(chat_with):
+    program = Program(say("Look.", ("c1", "draw", "{}")), say("A picture."), say("Still a picture."))
+    program.link = None
+    client = chat_with(program)
+    (result,) = of(client("say", id="m1", content="draw"), "tool")
+    assert "image 1: drawn.png" in json.dumps(result["content"])
+    assert "/api/" not in json.dumps(result)
+    client("say", id="m2", content="and this?")
+    (file,) = program.turn.conversation.attachments.values()
+    assert (file.name, file.id) == ("drawn.png", result["metadata"]["showandtell"]["files"][0])
 
 
 @pytest.mark.parametrize("approved", [True, False])

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from showandtell.core.ag_ui import events as ag
 from showandtell.core.ag_ui.client_messages import MessageAccumulator
-from showandtell.core.ag_ui.content import call_parts, call_text, file_record, is_visible
+from showandtell.core.ag_ui.content import call_parts, call_text, file_record, is_shown, is_visible
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.ui_stream import chunks as ui
@@ -260,14 +260,21 @@ class AgUiStream:
                 text, files = output_of(chunk)
                 records = [record for number in files if (record := self._find_file(number)) is not None]
                 if not self._context.is_legacy:
-                    return (self._call_result(call_id, call_parts(text, records)),)
+                    named = [record["id"] for record in records if is_shown(record) and not is_visible(record)]
+                    return (self._call_result(call_id, call_parts(text, records), files=named),)
+                named = [record["id"] for record in records if is_shown(record)]
                 customs = [ag.Custom(FILE, file_record(record)) for record in records if is_visible(record)]
-                return (self._call_result(call_id, call_text(text, records)), *customs)
+                return (self._call_result(call_id, call_text(text, records), files=named), *customs)
 
-    def _call_result(self, call_id: str, content: str | list[Record], *, is_error: bool = False) -> ag.CallResult:
-        name = f"{self._answer}.{call_id}"
-        metadata: Record | None = {"showandtell": {"is_error": True}} if is_error else None
-        return ag.CallResult(name, call_id, content, "tool", metadata)
+    def _call_result(
+        self, call_id: str, content: str | list[Record], *, is_error: bool = False, files: Sequence[str] = ()
+    ) -> ag.CallResult:
+        """The metadata stays in the client's message. `files` are the ids of those that the content only names."""
+        own: Record = {"is_error": True} if is_error else {}
+        if files:
+            own["files"] = [*files]
+        metadata = {"showandtell": own} if own else None
+        return ag.CallResult(f"{self._answer}.{call_id}", call_id, content, "tool", metadata)
 
     def _file(self, chunk: ui.AttachmentData) -> Events:
         """A tool's file comes with its result. Assistant messages hold no files, so the model's own is an activity."""

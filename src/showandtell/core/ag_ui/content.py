@@ -14,10 +14,15 @@ PART_TYPES = frozenset({"image", "audio", "video"})
 FIELDS = ("id", "number", "name", "kind", "media_type", "size", "problem", "url")
 
 
+def is_shown(record: Record) -> bool:
+    """Whether people may see a file, and it has bytes."""
+    is_ready = record.get("state", "ready") == "ready" and record.get("problem") is None
+    return is_ready and record.get("audience", "both") != "assistant"
+
+
 def is_visible(record: Record) -> bool:
     """Whether people may see a file, and its bytes can be fetched."""
-    is_ready = record.get("state", "ready") == "ready" and record.get("problem") is None
-    return is_ready and record.get("audience", "both") != "assistant" and bool(record.get("url"))
+    return is_shown(record) and bool(record.get("url"))
 
 
 def file_record(record: Record) -> Record:

@@ -34,6 +34,7 @@ class OwnMetadata(Struct, frozen=True):
 
     seal: str = ""
     is_error: bool = False
+    files: list[str] = []
 
 
 class _Metadata(Struct, frozen=True):
@@ -70,8 +71,11 @@ def _read_message(message: HistoryMessage, reading: ClientReading, seals: CallSe
             reading.add_assistant([*([Text(text)] if text else []), *(call for call, _ in calls)])
         case "tool":
             parts = [_result_part(part) for part in read_content(message.content)]
+            own = _own_metadata(message.metadata)
+            # The words of peers of 0.0.x only name the files of a result.
+            parts += [claim_result_file(name) for name in own.files[:MAX_PARTS]]
             parts += [Text(message.error)] if message.error else []
-            is_error = message.error is not None or _own_metadata(message.metadata).is_error
+            is_error = message.error is not None or own.is_error
             reading.add_result(message.tool_call_id, parts, is_error=is_error)
         case _:  # instructions, reasoning and activities
             pass
