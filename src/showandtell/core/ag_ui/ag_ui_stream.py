@@ -70,6 +70,7 @@ class AgUiStream:
         self._answer, self._step = "", context.steps
         self._conversation_id: object = None
         self._step_start = 0
+        self._held: list[ag.Event] = []
         self._is_reset = self._is_cancelled = self._has_ended = False
         self._open_texts = set[str]()
         self._calls: dict[str, tuple[str, list[str]]] = {}
@@ -99,18 +100,32 @@ class AgUiStream:
         if isinstance(chunk, ui.ResetStep):
             self._own.cut(self._step_start)
             self._broken.clear()
+            self._held.clear()
             self._is_reset = True
             return ()
         events = self._convert(chunk)
         self._own.apply(events)
         if not self._is_reset:
             return events
-        if not isinstance(chunk, ui.StepData):
-            return ()
-        # The client's messages of this step differ from the stored one, and only a snapshot can replace them.
-        self._is_reset = False
-        before = self._context.messages() if self._context.history is None else self._context.history
-        return [*events, ag.MessagesSnapshot([*before, *self._own.messages])]
+        self._held += [event for event in events if isinstance(event, ag.ActivitySnapshot | ag.Custom)]
+        return self._end_reset() if isinstance(chunk, ui.StepData) else ()
+
+    def _end_reset(self) -> Events:
+        """Replace what the client has of a step: it differs from the stored message, and only a snapshot can do that.
+
+        Without activities in a snapshot, clients keep theirs. Requests don't have them.
+        """
+        held, self._held, self._is_reset = self._held, [], False
+        own = [message for message in self._own.messages if message["role"] != "activity"]
+        return [ag.MessagesSnapshot([*self._before(), *own]), *held]
+
+    def _before(self) -> Sequence[Any]:
+        """The messages before those that this stream sends."""
+        context = self._context
+        if context.history is not None:
+            return context.history
+        messages = context.messages()
+        return [message for message in messages if not self._is_own(message)] if context.is_repeat else messages
 
     def _convert(self, chunk: ui.Chunk) -> Events:
         match chunk:
@@ -168,11 +183,12 @@ class AgUiStream:
         started = ag.RunStarted(context.thread_id, context.run_id, version, context.parent_run_id)
         if context.history is not None:
             return (started, ag.MessagesSnapshot([*context.history]))
-        if not context.is_repeat:
+        own = [message for message in context.messages() if self._is_own(message)] if context.is_repeat else []
+        if not own:
             return (started,)
-        messages = context.messages()
-        earlier = [message for message in messages if not self._is_own(message)]
-        return (started,) if len(earlier) == len(messages) else (started, ag.MessagesSnapshot(earlier))
+        # Clients keep reasoning that a snapshot without reasoning doesn't have, and would add to it.
+        emptied = [{**message, "content": ""} for message in own if message.get("role") == "reasoning"]
+        return (started, ag.MessagesSnapshot([*self._before(), *emptied]))
 
     def _is_own(self, message: object) -> bool:
         """Whether a client's message is one of this answer."""
