@@ -16,6 +16,8 @@ export default defineConfig({
       { find: /^react\/jsx(-dev)?-runtime$/, replacement: "preact/jsx-runtime" },
     ],
   },
+  // The page may be below any prefix: its scripts load each other by relative addresses.
+  base: "./",
   build: {
     outDir: page,
     emptyOutDir: true,

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from doctest import ELLIPSIS, OutputChecker
+from types import ModuleType
 
 import pytest
 
@@ -92,11 +93,12 @@ def lay(document, desk):
 
 @named(RUN)
 @pytest.mark.usefixtures("strict_servers")
-def test_every_python_block_runs(document, desk):
+def test_every_python_block_runs(document, desk, monkeypatch):
     lay(document, desk)
-    namespace = {"__name__": "document"}
+    module = ModuleType("document")
+    monkeypatch.setitem(sys.modules, "document", module)
     for line, _, text in blocks(document, "python"):
-        exec(compile("\n" * line + text, str(document), "exec"), namespace)  # noqa: S102 - the document is ours
+        exec(compile("\n" * line + text, str(document), "exec"), module.__dict__)  # noqa: S102 - the document is ours
 
 
 def lines_of(output):

@@ -13,7 +13,8 @@ from urllib.parse import unquote, urlsplit
 from fastapi import FastAPI, Request, Response
 from starlette.responses import JSONResponse
 
-from showandtell.server.auth.authenticate import CurrentUser, LoginUnavailable, Unauthorised, require_login
+from showandtell.server.auth.authenticate import SERVER_KEY, CurrentUser, require_login
+from showandtell.server.auth.errors import LoginUnavailable, Unauthorised
 from showandtell.server.auth.keys import Keys
 from showandtell.server.auth.sessions import Sessions
 from showandtell.server.middleware.body_limits import BodyLimits
@@ -115,10 +116,20 @@ def shared_database():
 
 def fake_server(*, token=None, accounts=None, now=NOON, database=None, confirmer=None):
     """The state that authentication reads. Tests set its clock by `now`."""
-    server = SimpleNamespace(keys=Keys(SECRET, token), accounts=accounts, now=now)
+    server = SimpleNamespace(keys=Keys(SECRET, token), accounts=accounts, host_users=None, now=now)
     server.clock = lambda: server.now
     server.sessions = Sessions(database or shared_database(), server.clock, confirmer)
     return server
+
+
+class GivenServer:
+    """Middleware that gives each request the fake server."""
+
+    def __init__(self, app, state):
+        self.app, self.state = app, state
+
+    async def __call__(self, scope, receive, send):
+        await self.app({**scope, SERVER_KEY: self.state.server}, receive, send)
 
 
 def guarded_app(server=None, hosts=LOOPBACK, origins=(), rates="", **bodies):
@@ -129,6 +140,7 @@ def guarded_app(server=None, hosts=LOOPBACK, origins=(), rates="", **bodies):
     app.add_middleware(BodyLimits, **bodies)
     app.add_middleware(RateLimits, rates=read_rates(rates), clock=app.state.server.clock)
     app.add_middleware(OriginGuard, hosts=hosts, origins=origins)
+    app.add_middleware(GivenServer, state=app.state)
 
     @app.exception_handler(Unauthorised)
     async def unauthorised(_: Request, error: Unauthorised) -> Response:

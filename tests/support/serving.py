@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,6 +92,25 @@ def kinds(chunks):
 
 
 @asynccontextmanager
+async def running(app, **settings):
+    """Any ASGI application on a server; gives its address."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    quiet = {"log_config": None, "access_log": False, "lifespan": "on", "timeout_graceful_shutdown": 1}
+    server = uvicorn.Server(uvicorn.Config(app, **quiet | settings))
+    task = asyncio.create_task(server.serve(sockets=[listening]))
+    while not server.started:
+        if task.done():
+            task.result()
+        await asyncio.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
+
+
+@asynccontextmanager
 async def serving(folder, **settings):
     """A server that keeps what it keeps in a folder; `database` and `blobs` name others."""
     database = settings.pop("database", None)
@@ -100,20 +119,9 @@ async def serving(folder, **settings):
     place = StorageLocation(folder, database, settings.pop("blobs", None), **settings.pop("place", {}))
     config = Config(**{"place": place, "secret": b"s" * 32, **settings})
     app = make_app(config)
-    listening = socket.create_server(("127.0.0.1", 0))
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app, http=Connection, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=1
-        )
-    )
-    running = asyncio.create_task(server.serve(sockets=[listening]))
-    while not server.started:
-        if running.done():
-            running.result()
-        await asyncio.sleep(0.01)
-    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    async with aiohttp.ClientSession(url, cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+    async with AsyncExitStack() as server:
+        url = await server.enter_async_context(running(app, http=Connection))
+        session = aiohttp.ClientSession(url, cookie_jar=aiohttp.CookieJar(unsafe=True))
         site = Site(url, app, session)
         if app.state.server.accounts is None:
             session.headers["origin"] = url
@@ -124,5 +132,5 @@ async def serving(folder, **settings):
         finally:
             for item in site.sessions:
                 await item.close()
-            server.should_exit = True
-            await running
+            await server.aclose()  # before its client, whose open requests learn of it
+            await session.close()

@@ -41,6 +41,7 @@ class Names:
 def open_accounts(site):
     """Turn accounts on; returns the function that makes a client for a user's name."""
     site.app.state.server = replace(site.server, accounts=Names(People(site.store.database)))
+    site.app.state.lifecycle.use(site.app.state.server)
     return site.as_user
 
 

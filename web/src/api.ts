@@ -1,5 +1,7 @@
 // Client for the server's JSON API.
 
+import { at } from "./prefix";
+
 /** A failed request; status 0 means that the network failed. */
 export class ApiError extends Error {
   constructor(
@@ -20,7 +22,7 @@ export type Me = {
   user: string;
   /** The display name that other people see. */
   name: string | null;
-  mode: "alone" | "accounts";
+  mode: "alone" | "accounts" | "host";
   limits: Limits;
   login: string | null;
   version: string;
@@ -59,7 +61,7 @@ async function ask<T>(method: string, path: string, body: unknown, options: Opti
     init.body = JSON.stringify(body);
     init.keepalive = init.body.length < 16_000; // complete the request even if the page is closed
   }
-  const response = await fetch(path, init).catch((error: unknown) => {
+  const response = await fetch(at(path), init).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw unreachable();
   });

@@ -1,5 +1,6 @@
 // Client-side routes: /, /c/{id}, /settings, /matrix.
 import { useEffect, useState } from "preact/hooks";
+import { at, within } from "./prefix";
 
 export type Route =
   | { at: "new" }
@@ -26,6 +27,9 @@ function readId(path: string): string | null {
 }
 
 export const pathOf = (id: string) => `/c/${encodeURIComponent(id)}`;
+
+/** The current path within this application. */
+export const here = () => within(location.pathname);
 
 const moved = "moved";
 
@@ -61,21 +65,21 @@ window.addEventListener("popstate", () => {
   } else for (const close of covers.splice(depth()).reverse()) close();
 });
 
-/** Navigates and closes all overlays; `replace` replaces the current history entry. */
+/** Navigates to a path of this application and closes all overlays; `replace` replaces the current history entry. */
 export function go(path: string, replace = false): void {
   if (returning) return window.addEventListener("popstate", () => go(path, replace), { once: true });
-  if (path === location.pathname && !replace) {
+  if (path === here() && !replace) {
     window.dispatchEvent(new CustomEvent("same-place", { detail: path }));
     return;
   }
-  history[replace || depth() ? "replaceState" : "pushState"](replace ? history.state : null, "", path);
+  history[replace || depth() ? "replaceState" : "pushState"](replace ? history.state : null, "", at(path));
   window.dispatchEvent(new Event(moved));
 }
 
 export function useRoute(): Route {
-  const [path, setPath] = useState(location.pathname);
+  const [path, setPath] = useState(here());
   useEffect(() => {
-    const read = () => setPath(location.pathname);
+    const read = () => setPath(here());
     window.addEventListener("popstate", read);
     window.addEventListener(moved, read);
     return () => {
@@ -92,5 +96,5 @@ export function follow(event: MouseEvent): void {
   const wantsAnother = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
   if (event.defaultPrevented || event.button || wantsAnother) return;
   event.preventDefault();
-  go(link.pathname + link.hash);
+  go(within(link.pathname) + link.hash);
 }

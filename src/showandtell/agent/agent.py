@@ -108,7 +108,8 @@ class Agent(Generic[OutputT]):
         self._exchange: Exchange | None = None
         # Closures and partials, so that no field of the agent holds a key.
         self._connect = lambda: connection.open(self.target, self.transport)
-        self._change = partial(
+        #: Makes an agent like this one with other values of some arguments.
+        self.change = partial(
             Agent,
             model=model,
             tools=(*self.tools.values(), *self.toolsets),
@@ -192,7 +193,7 @@ class Agent(Generic[OutputT]):
             raise BadInput("there is nothing to answer: say something, or give files")
         if unknown := overrides.keys() - Overrides.__annotations__.keys():
             raise BadInput(f"run takes no {min(unknown)}: a run may have {', '.join(Overrides.__annotations__)}")
-        agent = self._change(**overrides) if overrides else self
+        agent = self.change(**overrides) if overrides else self
         return Run(agent, drafts, conversation or self.conversation(), deps=self.deps if deps is None else deps)
 
     @overload

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 from fastapi import APIRouter
 from pydantic import ConfigDict, Field
+from starlette.requests import Request
 
+from showandtell.server.addresses import public_path
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.schemas import Shape, errors
 from showandtell.server.state import CurrentServer
@@ -38,24 +40,24 @@ class MeShape(Shape):
 
     user: str
     name: str | None = Field(description="the display name that other people see")
-    mode: Literal["alone", "accounts"]
+    mode: Literal["alone", "accounts", "host"] = Field(
+        description="who signs people in: the server's token, an issuer of accounts, or the program around this one"
+    )
     limits: LimitsShape
     login: str | None
     version: str
 
 
 @router.get("", operation_id="get_me", summary="Get the current user and the limits", responses=errors())
-async def get_me(server: CurrentServer, user: CurrentUser) -> MeShape:
+async def get_me(request: Request, server: CurrentServer, user: CurrentUser) -> MeShape:
     """Returns the current user and the limits of this server."""
-    limits = LimitsShape(
-        max_file_bytes=server.config.place.max_file_bytes, max_message_files=server.config.max_message_files
-    )
+    limits = LimitsShape(max_file_bytes=server.store.max_file_bytes, max_message_files=server.config.max_message_files)
     has_accounts = server.accounts is not None
     return MeShape(
         user=user.name,
         name=await name_of(server.store.database, user.name) if has_accounts else None,
-        mode="accounts" if has_accounts else "alone",
+        mode="accounts" if has_accounts else "host" if server.host_users is not None else "alone",
         limits=limits,
-        login="/login" if has_accounts else None,
+        login=public_path(request.scope, "/login") if has_accounts else None,
         version=version("showandtell"),
     )

@@ -7,7 +7,8 @@ message. The runs are those of `chat`, and their stored streams are converted wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -31,7 +32,7 @@ from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.chat import Place, find_or_prepare, find_repeat, make_drafts
 from showandtell.server.chat_request import UPLOAD_FIRST, ChatRequest, FileId
 from showandtell.server.event_stream import EventStream
-from showandtell.server.files.attachments import link_for
+from showandtell.server.files.attachments import CurrentLink
 from showandtell.server.files.receiving import refuse_body
 from showandtell.server.middleware.body_limits import MAX_CHAT_BODY, receive_limited
 from showandtell.server.model_choice import choose_model
@@ -104,7 +105,7 @@ REQUEST_BODY: dict[str, Any] = {
     responses={200: STREAM_RESPONSE, **errors(404, 409, 413, 415, 422, 507)},
     openapi_extra=REQUEST_BODY,
 )
-async def run_ag_ui(request: Request, server: CurrentServer, user: CurrentUser) -> Response:
+async def run_ag_ui(request: Request, server: CurrentServer, user: CurrentUser, link: CurrentLink) -> Response:
     """Respond to a new message or to answers to interrupts; without them, stream the conversation so far."""
     body = None
     try:
@@ -112,7 +113,7 @@ async def run_ag_ui(request: Request, server: CurrentServer, user: CurrentUser) 
             body = await receive_limited(request.scope, request.receive, MAX_CHAT_BODY)
             if not isinstance(body, bytes):
                 return body or Response(status_code=499)  # the client is gone: only metrics and logs see this
-            return await respond(server, user, parse_run_input(body), link_for(server, user))
+            return await respond(server, user, parse_run_input(body), link)
     except ShowAndTellError as error:
         if body is not None:
             raise
@@ -156,7 +157,8 @@ async def respond_in(server: Server, user: User, asked: RunInput, place: Place, 
     if live is None:
         return await read_again(server, asked, conversation, row, link)
     await live.wait_started()
-    return stream(live.buffer.follow(), make_context(asked, conversation, link, steps=steps), conversation.id)
+    events = server.addresses.follow(live.buffer.follow(), link)
+    return stream(events, make_context(asked, conversation, link, steps=steps), conversation.id)
 
 
 def file_id_of(part: str | FileSource) -> str | FileId | FileSource:
@@ -227,9 +229,10 @@ async def read_again(
         last = await server.runs.wait_accepted(last)
     context = make_context(asked, conversation, link, is_repeat=True, **settings)
     if last.state == RUNNING:
-        return stream(server.runs.follow(last, late=True), context, conversation.id)
+        events = server.addresses.follow(server.runs.follow(last, late=True), link)
+        return stream(events, context, conversation.id)
     await conversation.refresh()  # the run may have ended after the conversation was read
-    return stream(whole(await replay_run(conversation, row, last)), context, conversation.id)
+    return stream(whole(await replay_run(conversation, row, last, link)), context, conversation.id)
 
 
 async def send_history(server: Server, asked: RunInput, place: Place, link: Link) -> Response:
@@ -262,17 +265,18 @@ async def whole(data: bytes) -> AsyncGenerator[bytes]:
     yield data
 
 
-def stream(chunks: AsyncIterator[bytes], context: AgUiContext, conversation_id: str) -> Response:
+def stream(chunks: AsyncGenerator[bytes], context: AgUiContext, conversation_id: str) -> Response:
     """Respond with the events of a run."""
     return EventStream(convert(chunks, context), headers=headers_of(conversation_id))
 
 
-async def convert(chunks: AsyncIterator[bytes], context: AgUiContext) -> AsyncIterator[bytes]:
+async def convert(chunks: AsyncGenerator[bytes], context: AgUiContext) -> AsyncGenerator[bytes]:
     """Convert a run's stream while it is read."""
     events = AgUiStream(context)
-    async for data in chunks:
-        if converted := events.feed_bytes(data):
-            yield converted
+    async with aclosing(chunks):
+        async for data in chunks:
+            if converted := events.feed_bytes(data):
+                yield converted
 
 
 def headers_of(conversation_id: str) -> dict[str, str]:

@@ -22,8 +22,8 @@ from showandtell.errors import (
     TooBusy,
     UnsupportedFile,
 )
-from showandtell.server.auth.authenticate import Unauthorised
 from showandtell.server.auth.error_pages import FREE_SPACE, TRY_AGAIN, message_page
+from showandtell.server.auth.errors import Unauthorised
 from showandtell.server.middleware.origin_guard import security_headers
 from showandtell.server.middleware.rate_limits import is_browser
 from showandtell.server.middleware.refusals import Problem

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 
 from fastapi import FastAPI
 
@@ -21,6 +22,7 @@ from showandtell.server import account, ag_ui, chat, conversations, examples, he
 from showandtell.server.answers import install_error_handlers
 from showandtell.server.auth import backchannel, login
 from showandtell.server.auth.confirmations import Confirmations
+from showandtell.server.auth.host_user import HostUsers
 from showandtell.server.auth.keys import Keys, load_secret
 from showandtell.server.auth.login_codes import read_generation
 from showandtell.server.auth.oidc import Issuer
@@ -30,10 +32,11 @@ from showandtell.server.auth.sessions import Sessions
 from showandtell.server.config import Config
 from showandtell.server.deleting import UploadDeletions
 from showandtell.server.files import attachments, contents
+from showandtell.server.lifecycle import Lifecycle, OpenServer
 from showandtell.server.middleware.install import install_middleware
-from showandtell.server.middleware.origin_guard import hosts_of
+from showandtell.server.middleware.mounted import Mounted
 from showandtell.server.middleware.rate_limits import read_rates
-from showandtell.server.model_catalog import ModelCatalog
+from showandtell.server.model_catalog import Catalog, ModelCatalog
 from showandtell.server.observability.logs import log_request, log_run
 from showandtell.server.observability.metrics import Metrics, RunMeter
 from showandtell.server.observability.requests import RequestLog
@@ -41,9 +44,11 @@ from showandtell.server.observability.telemetry import FASTAPI, make_telemetry
 from showandtell.server.openapi import customize_openapi
 from showandtell.server.pages import BUILT, Assets, page_router, respond_not_found
 from showandtell.server.readiness import Readiness
-from showandtell.server.runs.agents import Agents
+from showandtell.server.runs.agents import Agents, ModelAgents
 from showandtell.server.runs.execute import RunExecutor, Watcher
+from showandtell.server.runs.given_agents import GivenAgents
 from showandtell.server.runs.manager import Runs
+from showandtell.server.runs.stream_addresses import StreamAddresses
 from showandtell.server.state import Server
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.lease import Terms
@@ -83,11 +88,18 @@ def make_app(config: Config) -> FastAPI:
     watchers: tuple[Watcher, ...] = (log_run, lambda live: RunMeter(metrics, live.row.model).count, telemetry.watch)
 
     @asynccontextmanager
+    async def open_with_metrics() -> AsyncGenerator[Server]:
+        async with open_server(config, watchers) as server:
+            metrics.watch(lambda: server.runs.readers, lambda: server.runs.live_count)
+            yield server
+
+    lifecycle = Lifecycle(open_with_metrics)
+
+    @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         try:
-            async with open_server(config, watchers) as server:
+            async with lifecycle.lifespan() as server:
                 app.state.server = server
-                app.state.metrics.watch(lambda: server.runs.readers, lambda: server.runs.live_count)
                 yield
         except ShowAndTellError as error:
             app.state.failed = error  # the caller reports it in one line
@@ -109,12 +121,14 @@ def make_app(config: Config) -> FastAPI:
     page_folder = config.page or BUILT
     app.include_router(page_router(page_folder))
     app.mount("/assets", Assets(directory=page_folder / "assets", check_dir=False))
-    install_middleware(app, hosts_of(config.bind, config.hosts), config.origins, config.rates, config.clock)
-    app.state.metrics = metrics
+    install_middleware(app, config)
+    app.state.metrics, app.state.lifecycle = metrics, lifecycle
     app.add_middleware(
         RequestLog,
         observers=(partial(log_request, clients=config.log_clients), metrics.count_request, telemetry.trace_request),
     )
+    app.add_middleware(OpenServer, lifecycle=lifecycle)
+    app.add_middleware(Mounted, public_url=config.public_url)
     customize_openapi(app)
     return app
 
@@ -123,19 +137,23 @@ def make_app(config: Config) -> FastAPI:
 async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> AsyncGenerator[Server]:
     """Open the store, the runs and the other parts of a server. `watchers` see the events of all runs."""
     location = config.place
-    # More than Python's default: each wait for a file in a slow store occupies a thread.
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_THREADS, "work"))
+    if config.user is None:  # the event loop is this server's own
+        # More than Python's default: each wait for a file in a slow store occupies a thread.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_THREADS, "work"))
     decoder = read_rates(config.rates)["decoder"]
     gate.BUDGET.seconds, gate.BUDGET.window = decoder.amount, decoder.seconds
-    keys = Keys(config.secret or load_secret(location.data or data_folder()), config.token)
+    keys = Keys(config.secret or load_secret(folder_of(config)), config.token)
     terms = Terms(config.clock, length=LEASE_SECONDS, timeout=LOCK_TIMEOUT)
-    async with location.store(terms) as store, Transport() as transport:
-        agents = Agents(config, transport)
+    async with config.store or location.store(terms) as store, Transport() as transport:
+        agents, catalog = agents_of(config, transport)
+        default = catalog.choose(None)
         try:
-            agents.get(config.default_model, agents.new_settings())
+            agents.get(default, agents.new_settings(default))
         except MissingKey as error:  # other models may work, and the page shows the reason
-            log.warning("the default model %s is not available: %s", config.default_model, error)
-        async with agents, Runs(store, RunExecutor(store, agents, watchers, config.deps)) as runs:
+            log.warning("the default model %s is not available: %s", default, error)
+        addresses = StreamAddresses(keys)
+        executor = RunExecutor(store, agents, addresses, watchers, config.deps)
+        async with agents, Runs(store, executor) as runs:
             people = People(store.database)
             accounts = Issuer(config.oidc, transport.send, people.remember) if config.oidc is not None else None
             key = keys.derive("refresh tokens")
@@ -156,9 +174,11 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
                     sessions,
                     agents,
                     runs,
-                    ModelCatalog(describer=config.describe or ""),
+                    addresses,
+                    catalog,
                     Readiness(store),
                     accounts,
+                    HostUsers(config.user) if config.user is not None else None,
                 )
                 yield Server(*parts, deletions=deletions)
             finally:
@@ -168,6 +188,21 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
                 await deletions.close()
                 if confirmations is not None:
                     await confirmations.close()
+
+
+def folder_of(config: Config) -> Path:
+    """The folder of a server's own data, beside what the store holds."""
+    folder = config.store.folder if config.store is not None else config.place.data
+    return folder or data_folder()
+
+
+def agents_of(config: Config, transport: Transport) -> tuple[Agents, Catalog]:
+    """The agents of a server, and what its users can choose from."""
+    if config.agents is not None:
+        given = GivenAgents(config.agents)
+        return given, given
+    catalog = ModelCatalog(default=config.default_model, describer=config.describe or "")
+    return ModelAgents(config, transport), catalog
 
 
 async def collect_forever(store: Store, sessions: Sessions, deletions: UploadDeletions) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -10,6 +10,7 @@ from msgspec import Struct
 from sqlalchemy import Connection
 from starlette.responses import Response
 
+from showandtell.core.messages.file_json import Link
 from showandtell.core.messages.message import BranchPoint, Draft
 from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream.chunks import HEADERS
@@ -18,6 +19,7 @@ from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.chat_request import ChatRequest, FileId, parse_chat_request
 from showandtell.server.event_stream import EventStream
+from showandtell.server.files.attachments import CurrentLink
 from showandtell.server.files.receiving import refuse_body
 from showandtell.server.idempotency import Decision, decide, find_branch_point, possible_keys, starts_branch
 from showandtell.server.middleware.body_limits import MAX_CHAT_BODY, receive_limited
@@ -79,7 +81,7 @@ REQUEST_BODY: dict[str, Any] = {
     responses={200: STREAM_RESPONSE, **errors(404, 409, 413, 415, 422, 507)},
     openapi_extra=REQUEST_BODY,
 )
-async def chat(request: Request, server: CurrentServer, user: CurrentUser) -> Response:
+async def chat(request: Request, server: CurrentServer, user: CurrentUser, link: CurrentLink) -> Response:
     """Respond to a new or edited message or to an approval, or regenerate a response."""
     body = None
     try:
@@ -88,7 +90,7 @@ async def chat(request: Request, server: CurrentServer, user: CurrentUser) -> Re
             if not isinstance(body, bytes):
                 return body or Response(status_code=499)  # the client is gone: only metrics and logs see this
             chat_request = parse_chat_request(body)
-            return await respond(server, user, chat_request)
+            return await respond(server, user, chat_request, link)
     except ShowAndTellError as error:
         if body is not None:
             raise
@@ -102,18 +104,18 @@ class Place(Struct, frozen=True):
     create: Callable[[Connection, float], None] | None = None
 
 
-async def respond(server: Server, user: User, request: ChatRequest) -> Response:
+async def respond(server: Server, user: User, request: ChatRequest, link: Link) -> Response:
     """Respond in the request's conversation. A new one is stored with its first run, and deleted if that fails."""
     place = await find_or_prepare(server, user, request.chat_id)
     try:
-        return await respond_in(server, user, request, place)
+        return await respond_in(server, user, request, place, link)
     except (AliasTaken, RunDiscarded):
         pass  # a concurrent request created it, or nothing of an earlier copy of this request was stored
     except NotFound:
         if place.create is not None or await runs.conversation_exists(server.store.database, place.conversation.id):
             raise
         # a concurrent request created it and deleted it
-    return await respond(server, user, request)
+    return await respond(server, user, request, link)
 
 
 def is_conversation_id(chat_id: str) -> bool:
@@ -136,21 +138,21 @@ async def find_or_prepare(server: Server, user: User, chat_id: str) -> Place:
     return Place(*server.store.prepare(user.name, alias=chat_id))
 
 
-async def respond_in(server: Server, user: User, request: ChatRequest, place: Place) -> Response:
+async def respond_in(server: Server, user: User, request: ChatRequest, place: Place, link: Link) -> Response:
     """Start the run of a request and stream it; for a repeated request, replay or follow its run."""
     conversation = place.conversation
     repeat = await find_repeat(server, request, conversation)
     if repeat.run is not None:
-        return await replay_or_follow(server, conversation, repeat.run)
+        return await replay_or_follow(server, conversation, repeat.run, link)
     choice = await choose_model(server, user, request, conversation)
     drafts = await make_drafts(server, user, request, conversation)
     branch_point = await read_branch_point(server, request, conversation)
     run_request = RunRequest(drafts, branch_point, choice.settings, place.create)
     row, live = await server.runs.start(conversation, user.name, choice.model, repeat.key, run_request)
     if live is None:
-        return await replay_or_follow(server, conversation, row)
+        return await replay_or_follow(server, conversation, row, link)
     await live.wait_started()
-    return stream_response(live.buffer.follow(), conversation.id)
+    return stream_response(server, live.buffer.follow(), conversation.id, link)
 
 
 async def make_drafts(
@@ -206,7 +208,7 @@ async def read_branch_point(
     return find_branch_point(request, conversation.messages, await conversation.everything(), run)
 
 
-async def replay_or_follow(server: Server, conversation: StoredConversation, row: RunRow) -> Response:
+async def replay_or_follow(server: Server, conversation: StoredConversation, row: RunRow, link: Link) -> Response:
     """Stream the run that the same message started before. Raises `NotFound` if it is on another branch."""
     last = row
     if row.state != RUNNING and row.message_id is not None:  # an approval continues a response in another run
@@ -214,14 +216,14 @@ async def replay_or_follow(server: Server, conversation: StoredConversation, row
     if last.state == RUNNING:
         last = await server.runs.wait_accepted(last)
     if last.state == RUNNING:
-        return stream_response(server.runs.follow(last, late=last.id != row.id), conversation.id)
+        return stream_response(server, server.runs.follow(last, late=last.id != row.id), conversation.id, link)
     await conversation.refresh()  # the run may have ended after the conversation was read
-    return Response(await replay_run(conversation, row, last), headers=stream_headers(conversation.id))
+    return Response(await replay_run(conversation, row, last, link), headers=stream_headers(conversation.id))
 
 
-def stream_response(chunks: AsyncIterator[bytes], conversation_id: str) -> Response:
-    """Respond with a stream of events."""
-    return EventStream(chunks, headers=stream_headers(conversation_id))
+def stream_response(server: Server, events: AsyncGenerator[bytes], conversation_id: str, link: Link) -> Response:
+    """Respond with a stream of events, with the reader's own addresses of files."""
+    return EventStream(server.addresses.follow(events, link), headers=stream_headers(conversation_id))
 
 
 def stream_headers(conversation_id: str) -> dict[str, str]:
@@ -243,7 +245,7 @@ async def find_conversation_id(server: Server, user: User, chat_id: str) -> str 
     response_class=Response,
     responses={200: STREAM_RESPONSE, 204: {"description": "no run is in progress"}, **errors(404)},
 )
-async def follow(chat_id: str, server: CurrentServer, user: CurrentUser) -> Response:
+async def follow(chat_id: str, server: CurrentServer, user: CurrentUser, link: CurrentLink) -> Response:
     """Any number of readers may follow a run, from any time on. An unknown client name gets 204."""
     known_id = await find_conversation_id(server, user, chat_id)
     if known_id is None:
@@ -256,7 +258,7 @@ async def follow(chat_id: str, server: CurrentServer, user: CurrentUser) -> Resp
         await live.wait_begun()
         if not live.has_started:
             return Response(status_code=204)
-    return stream_response(server.runs.follow(row, late=True), conversation_id)
+    return stream_response(server, server.runs.follow(row, late=True), conversation_id, link)
 
 
 @router.post(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from showandtell.agent.agent import Agent
 from showandtell.agent.decide import OnFull
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
+from showandtell.server.auth.host_user import IdentifyUser
 from showandtell.server.auth.oidc import Oidc
+from showandtell.storage.conversations.store import Store
 from showandtell.storage.location import StorageLocation
 
 #: The model for users without a setting of their own.
@@ -30,9 +33,17 @@ class Config:
     context window is full, as in `RunLimits`. `rates` are requests by group, like "chat=60/minute". With `oidc`, users
     sign in with an issuer's accounts, in place of the single user. `log_clients` adds clients' addresses and users'
     names to the log.
+
+    `user` and `agents` belong to an application that is mounted in another one: a function that identifies the users of
+    that program, and its agents by name. `store` is a store to use in place of `place`. `public_url` is the address of
+    the application for its clients, if their requests don't show it, as behind a proxy that adds a prefix.
     """
 
     place: StorageLocation = field(default_factory=StorageLocation)
+    store: Store | None = None
+    agents: Mapping[str, Agent] | None = None
+    user: IdentifyUser | None = None
+    public_url: str | None = None
     token: str | None = field(default=None, repr=False)
     secret: bytes | None = field(default=None, repr=False)
     bind: str = "127.0.0.1"

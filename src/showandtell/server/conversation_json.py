@@ -20,7 +20,6 @@ from showandtell.core.planning.values import View
 from showandtell.core.ui_stream.messages import Page, branches, ui_messages
 from showandtell.core.ui_stream.ui_stream import answer_id
 from showandtell.server.auth.authenticate import User
-from showandtell.server.files.attachments import link_for
 from showandtell.server.state import Server
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.library import Overview, overview, times_of
@@ -45,7 +44,7 @@ class StoredDetails(Struct, frozen=True):
     author: str | None
 
 
-async def read_conversation(server: Server, user: User, id: str) -> dict[str, Any]:  # noqa: A002 - it is one
+async def read_conversation(server: Server, user: User, id: str, link: Link) -> dict[str, Any]:  # noqa: A002 - it is one
     """Read a conversation as JSON. Raises `NotFound` if the user may not read it."""
     database = server.store.database
     found_overview = await overview(database, id, user.name)
@@ -58,8 +57,8 @@ async def read_conversation(server: Server, user: User, id: str) -> dict[str, An
         await conversation.everything(),
         await default_author(database, conversation),
     )
-    limits = LoopLimits(server.config.max_steps, server.agents.need_approval)
-    return await asyncio.to_thread(serialize_conversation, conversation, details, limits, link_for(server, user))
+    limits = LoopLimits(server.agents.max_steps, server.agents.need_approval)
+    return await asyncio.to_thread(serialize_conversation, conversation, details, limits, link)
 
 
 def serialize_conversation(

@@ -17,6 +17,7 @@ from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.conversation_json import read_conversation
 from showandtell.server.downloads import LimitedDownload
 from showandtell.server.export import Export
+from showandtell.server.files.attachments import CurrentLink
 from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.schemas import BINARY, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
@@ -126,9 +127,14 @@ async def list_conversations(
 
 
 @router.get("/{id}", operation_id="get_conversation", responses={200: {"model": ConversationShape}, **errors(404)})
-async def get_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
+async def get_conversation(
+    server: CurrentServer,
+    user: CurrentUser,
+    link: CurrentLink,
+    id: str,  # noqa: A002 - it is one
+) -> Response:
     """Get a conversation, with its messages as their streams would have built them."""
-    return json_response(await read_conversation(server, user, check_conversation_id(id)))
+    return json_response(await read_conversation(server, user, check_conversation_id(id), link))
 
 
 @router.patch(
@@ -170,6 +176,7 @@ async def delete_conversation(server: CurrentServer, user: CurrentUser, id: str)
 async def lead_conversation(
     server: CurrentServer,
     user: CurrentUser,
+    link: CurrentLink,
     id: str,  # noqa: A002 - it is one
     body: Annotated[Branch, Depends(json_body(Branch))],
 ) -> Response:
@@ -180,7 +187,7 @@ async def lead_conversation(
     question = question_id(body.message_id)
     await resolve(server.store.database, question, user.name, "writer")
     await conversation.lead(newest_descendant(question, await conversation.everything()))
-    return json_response(await read_conversation(server, user, check_conversation_id(id)))
+    return json_response(await read_conversation(server, user, check_conversation_id(id), link))
 
 
 @router.get(

@@ -13,7 +13,7 @@ from showandtell import samples
 from showandtell.core.messages.file import File
 from showandtell.errors import NotFound
 from showandtell.server.auth.authenticate import CurrentUser
-from showandtell.server.files.attachments import file_json, link_for
+from showandtell.server.files.attachments import CurrentLink, file_json
 from showandtell.server.files.receiving import all_or_none
 from showandtell.server.schemas import PENDING, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
@@ -91,12 +91,12 @@ async def list_examples(user: CurrentUser) -> Response:
     status_code=201,
     responses={201: {"model": PreparedShape}, **errors(404, 507)},
 )
-async def prepare_example(server: CurrentServer, user: CurrentUser, name: str) -> Response:
+async def prepare_example(server: CurrentServer, user: CurrentUser, link: CurrentLink, name: str) -> Response:
     """Upload the files of an example as yours, to send them with its text."""
     example = BY_NAME.get(name)
     if example is None:
         raise NotFound(f"there is no example {name[:40]!r}: use one of {', '.join(BY_NAME)}")
-    uploads, link = server.store.uploads(user.name), link_for(server, user)
+    uploads = server.store.uploads(user.name)
     async with all_or_none(uploads) as received:
         for one in example.files:
             received.append(await uploads.add(File.from_path(samples.folder() / one)))

@@ -6,12 +6,12 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from msgspec import Struct
 
 from showandtell.agent.model_knowledge import ModelKnowledge
-from showandtell.config.user_settings import read_overrides
+from showandtell.config.user_settings import find_target, read_overrides
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.matrix import NO_OVERRIDES, PROBES, InResult, Overrides, place_result
@@ -25,6 +25,7 @@ from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput
 from showandtell.providers.rows import ROWS, connect, find_base, locate, own_variables
 from showandtell.server.auth.cached_fetch import CachedFetch
+from showandtell.server.config import DEFAULT_MODEL
 from showandtell.server.local_models import LOCAL, list_local
 
 #: Seconds for which the list of models is cached.
@@ -55,6 +56,26 @@ class CatalogEntry(Struct, frozen=True):
     takes: dict[Kind, UserFileOutcome]
 
 
+class Catalog(Protocol):
+    """What users can choose as the `model` of a message."""
+
+    async def entries(self) -> tuple[CatalogEntry, ...]:
+        """Return all models, the available ones first. Raises `BadInput` for invalid overrides."""
+        ...
+
+    def choose(self, preferred: str | None) -> str:
+        """Return the model for a message that names none: the user's own if there is one, else the default."""
+        ...
+
+    def id_of(self, model: str) -> str:
+        """Return the id of a model's entry."""
+        ...
+
+    def check(self, model: str) -> None:
+        """Raise `UnknownModel` if there is no such model."""
+        ...
+
+
 class ModelCatalog:
     """All known models, cached for half a minute. Concurrent callers share one refresh.
 
@@ -66,14 +87,27 @@ class ModelCatalog:
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
         *,
+        default: str = DEFAULT_MODEL,
         describer: str = "",
     ) -> None:
-        self._environ, self._clock, self._describer = environ, clock, describer
+        self._default, self._environ, self._clock, self._describer = default, environ, clock, describer
         self._fetched = CachedFetch(self._fetch, CACHE_SECONDS)
 
     async def entries(self) -> tuple[CatalogEntry, ...]:
         """Return all models, the available ones first. Raises `BadInput` for invalid overrides."""
         return await self._fetched.get(self._clock())
+
+    def choose(self, preferred: str | None) -> str:
+        """Return the user's own model, else the default."""
+        return preferred or self._default
+
+    def id_of(self, model: str) -> str:
+        """Return the full name of a model."""
+        return resolve(model).name
+
+    def check(self, model: str) -> None:
+        """Raise `UnknownModel` if there is no such model. Its key need not be set."""
+        find_target(model)
 
     async def _fetch(self, _: float) -> tuple[CatalogEntry, ...]:
         local = await list_local(self._environ)
@@ -115,16 +149,20 @@ def make_entry(
         located = locate(target, environ)
         target = ModelKnowledge(located, lambda: connect(located, environ=environ)).restricted
     display_name = f"Inspector ({name})" if provider == "inspector" else name
+    return entry_of(target, model, display_name, why, describer)
+
+
+def entry_of(
+    target: Target,
+    id: str,  # noqa: A002 - it is one
+    name: str,
+    why: str | None,
+    describer: str = "",
+) -> CatalogEntry:
+    """Return the entry of a target, by the id that users choose it by."""
     sees: dict[Kind, InResult] = {kind: place_result(target, kind) for kind in TOOL_RESULT_KINDS}
-    return CatalogEntry(
-        model,
-        provider,
-        display_name,
-        why is None,
-        why,
-        sees,
-        {kind: user_file_outcome(target, kind, describer) for kind in get_args(Kind)},
-    )
+    takes: dict[Kind, UserFileOutcome] = {kind: user_file_outcome(target, kind, describer) for kind in get_args(Kind)}
+    return CatalogEntry(id, target.provider, name, why is None, why, sees, takes)
 
 
 def user_file_outcome(target: Target, kind: Kind, describer: str = "") -> UserFileOutcome:

@@ -40,15 +40,20 @@ async def choose_model(
         if continued.user_id != user.name:  # whose instructions are private
             preferences = await read_preferences(server.store.database, user.name)
             settings = serialize(structs.replace(read_settings(settings), instructions=preferences.instructions))
-        model = request.model or continued.model
+        model = check_model(request.model or continued.model)
     else:
         preferences = await read_preferences(server.store.database, user.name)
-        settings = server.agents.new_settings(preferences.instructions)
-        model = request.model or preferences.model or server.config.default_model
-    if len(model) > MAX_MODEL_NAME or NO_TEXT.search(model):
-        raise UnknownModel(f"there is no model {model!r:.40}: use up to {MAX_MODEL_NAME} characters, without NUL")
+        model = check_model(request.model or server.catalog.choose(preferences.model))
+        settings = server.agents.new_settings(model, preferences.instructions)
     server.agents.get(model, settings)
     return ModelChoice(model, settings)
+
+
+def check_model(model: str) -> str:
+    """Return the name of a model. Raises `UnknownModel` for text that no name is."""
+    if len(model) > MAX_MODEL_NAME or NO_TEXT.search(model):
+        raise UnknownModel(f"there is no model {model!r:.40}: use up to {MAX_MODEL_NAME} characters, without NUL")
+    return model
 
 
 async def find_continued(server: Server, request: ChatRequest, conversation: StoredConversation) -> RunRow | None:

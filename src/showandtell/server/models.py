@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from showandtell.config.user_settings import read_overrides
 from showandtell.core.capabilities.matrix import matrix, to_json
-from showandtell.core.capabilities.resolve import resolve
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.schemas import Shape, errors, json_response
 from showandtell.server.state import CurrentServer
@@ -133,7 +132,7 @@ class MatrixShape(Shape):
 async def list_models(server: CurrentServer, user: CurrentUser) -> Response:
     """List the models, the available ones first."""
     preferences = await read_preferences(server.store.database, user.name)
-    default = resolve(preferences.model or server.config.default_model).name
+    default = server.catalog.id_of(server.catalog.choose(preferences.model))
     return json_response({"default": default, "models": await server.catalog.entries()})
 
 

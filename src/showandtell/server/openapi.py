@@ -8,7 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 from showandtell.server import openapi_examples
-from showandtell.server.auth.authenticate import current_user
+from showandtell.server.auth.authenticate import auth_context, current_user
 from showandtell.server.middleware.body_limits import LIMITS, MAX_BODY, MAX_CHAT_BODY, OWN_LIMITS
 from showandtell.server.middleware.origin_guard import PROBE_PATHS, UPLOADS_PATH
 from showandtell.server.schemas import ERROR_DESCRIPTIONS, INVOICE, Shape
@@ -68,7 +68,8 @@ def customize_openapi(app: FastAPI) -> None:
     app.openapi = make_complete  # pyright: ignore[reportAttributeAccessIssue] - the way of FastAPI's docs to extend it
 
     async def describe_api(request: Request) -> JSONResponse:
-        if request.app.state.server.accounts is not None:
+        context = auth_context(request)
+        if context.accounts is not None or context.host_users is not None:
             await current_user(request)
         return JSONResponse(app.openapi())
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from showandtell.server.addresses import public_path
 from showandtell.server.answers import http_error_response
 from showandtell.server.auth.authenticate import require_login
-from showandtell.server.auth.error_pages import CHAT_LINK, message_page
+from showandtell.server.auth.error_pages import chat_link, message_page
 from showandtell.server.middleware.origin_guard import SAFE_METHODS
 
 #: Output folder of the build, also in the wheel.
 BUILT = Path(__file__).parent / "page"
 #: Paths that the page routes itself.
 PAGE_PATHS = ("/", "/c/{conversation_id}", "/matrix", "/settings")
+#: Where the document says below which prefix the page is.
+NO_PREFIX = 'name="prefix" content=""'
+#: The document changes with each version.
+REVALIDATE = {"cache-control": "no-cache"}
 #: A file with its hash in its name never changes.
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 NOT_BUILT = "the page is not built: run `make page`, or install a release; the API works without it"
@@ -44,16 +50,23 @@ def page_router(built: Path) -> APIRouter:
         document = built / "index.html"
         if not document.is_file():
             raise HTTPException(503, NOT_BUILT)
-        return FileResponse(document, headers={"cache-control": "no-cache"})
+        return HTMLResponse(place_below(public_path(request.scope, ""), document.read_text()), headers=REVALIDATE)
 
     for path in PAGE_PATHS:
         router.add_api_route(path, show, methods=["GET"])
     return router
 
 
+def place_below(prefix: str, document: str) -> str:
+    """Return the document for a page below a prefix: its assets' addresses, and the prefix for its scripts."""
+    return document.replace('"./assets/', f'"{escape(prefix)}/assets/').replace(
+        NO_PREFIX, f'name="prefix" content="{escape(prefix)}"'
+    )
+
+
 async def respond_not_found(request: Request, error: Exception) -> Response:
     """Respond to an unknown path: a page with a link to the chat for browsers, JSON for other clients."""
     is_page = request.method in SAFE_METHODS and "text/html" in request.headers.get("accept", "")
-    if not is_page or request.url.path.startswith("/api/"):
+    if not is_page or request.scope["path"].startswith("/api/"):
         return await http_error_response(request, error)
-    return message_page("Page not found", "There is no page at this address.", CHAT_LINK, 404)
+    return message_page("Page not found", "There is no page at this address.", chat_link(request.scope), 404)

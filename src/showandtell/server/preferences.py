@@ -9,7 +9,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
-from showandtell.config.user_settings import find_target
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.schemas import Shape, errors, json_response
@@ -58,7 +57,7 @@ async def set_settings(
 ) -> Response:
     """Change the given settings. The model must be known, but its key need not be set."""
     if isinstance(body.model, str):
-        find_target(body.model)
+        server.catalog.check(body.model)
     return settings_response(await change_preferences(server.store.database, user.name, **to_builtins(body)))
 
 

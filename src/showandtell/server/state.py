@@ -9,16 +9,18 @@ from typing import Annotated, cast
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from showandtell.server.auth.authenticate import Accounts
+from showandtell.server.auth.authenticate import SERVER_KEY, Accounts
+from showandtell.server.auth.host_user import HostUsers
 from showandtell.server.auth.keys import Keys
 from showandtell.server.auth.sessions import Sessions
 from showandtell.server.config import Config
 from showandtell.server.deleting import UploadDeletions
 from showandtell.server.downloads import Downloads
-from showandtell.server.model_catalog import ModelCatalog
+from showandtell.server.model_catalog import Catalog
 from showandtell.server.readiness import Readiness
 from showandtell.server.runs.agents import Agents
 from showandtell.server.runs.manager import Runs
+from showandtell.server.runs.stream_addresses import StreamAddresses
 from showandtell.storage.conversations.store import Store
 
 
@@ -32,9 +34,11 @@ class Server:
     sessions: Sessions
     agents: Agents
     runs: Runs
-    catalog: ModelCatalog
+    addresses: StreamAddresses
+    catalog: Catalog
     readiness: Readiness
     accounts: Accounts | None = None
+    host_users: HostUsers | None = None
     downloads: Downloads = field(default_factory=Downloads)
     deletions: UploadDeletions = field(default_factory=UploadDeletions)
 
@@ -46,7 +50,7 @@ class Server:
 
 async def get_server(request: HTTPConnection) -> Server:
     """The server of a request. Async, because FastAPI runs other dependencies in a thread."""
-    return cast("Server", request.app.state.server)
+    return cast("Server", request.scope[SERVER_KEY])
 
 
 CurrentServer = Annotated[Server, Depends(get_server)]

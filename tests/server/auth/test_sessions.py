@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from showandtell.errors import StorageFailed
-from showandtell.server.auth.authenticate import LoginUnavailable
+from showandtell.server.auth.errors import LoginUnavailable
 from showandtell.server.auth.keys import DAY, Keys
 from showandtell.server.auth.login_codes import Renewal, add_code, read_generation, renew_token, use_code
 from showandtell.server.auth.session_rows import read_session

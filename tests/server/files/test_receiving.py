@@ -83,7 +83,7 @@ async def test_a_put_file_is_identified_by_its_bytes_and_pending_until_sent(tmp_
         )
         assert (file["number"], file["state"], file["size"], file["pixels"]) == (None, "pending", len(IMAGE), [40, 30])
         assert (file["origin"], file["conversation_id"]) == ({"by": "user"}, None)
-        assert file["url"] == f"{PATH}/{file['id']}/content/photo.jpg"
+        assert file["url"] == f"{site.url}{PATH}/{file['id']}/content/photo.jpg"
         assert await site.get(f"{PATH}/{file['id']}") == (200, file)
         async with site.session.delete(f"{PATH}/{file['id']}") as response:
             assert response.status == 204

@@ -7,7 +7,7 @@ from showandtell import File
 from showandtell.errors import UnknownModel
 from showandtell.network.transport import Transport
 from showandtell.server.config import Config
-from showandtell.server.runs.agents import Agents
+from showandtell.server.runs.agents import ModelAgents
 from support.blind import NO_EYES
 from support.fixtures import png
 from support.serving import serving, texts
@@ -37,6 +37,6 @@ async def test_a_described_picture_reaches_the_model_and_its_receipt_the_page(tm
 
 
 async def test_an_unknown_describer_is_an_error_when_the_server_starts():
-    agents = Agents(Config(describe="nobody:x"), Transport())
+    agents = ModelAgents(Config(describe="nobody:x"), Transport())
     with pytest.raises(UnknownModel, match="nobody"):
-        agents.get("inspector", agents.new_settings())
+        agents.get("inspector", agents.new_settings("inspector"))

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewProps } from "../viewProps";
 import { api } from "../api";
 import { Problem } from "../pages/Problem";
-import { go, pathOf } from "../router";
+import { go, here, pathOf } from "../router";
 import { useLoaded } from "../state/loading";
 import type { Conversation } from "../types";
 import { Bar } from "./Bar";
@@ -29,7 +29,7 @@ export function ChatPage({ id, ...view }: ViewProps & { id: string | null }) {
   else if (present.current !== key) present.current = null;
   const onNamed = (named: string) => {
     born.set(named, key);
-    if (location.pathname === "/") go(pathOf(named), true);
+    if (here() === "/") go(pathOf(named), true);
   };
   if (id === null || present.current === key) {
     return <ConversationView key={key} chatId={key} stored={null} onNamed={onNamed} {...view} />;

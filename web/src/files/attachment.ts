@@ -1,4 +1,5 @@
 // A file of a conversation as sent by the server, and its labels.
+import { at } from "../prefix";
 import type { Kind } from "./kind";
 
 type Brought = "user" | "tool" | "assistant" | "url" | "mcp";
@@ -111,12 +112,13 @@ export function measureOf(file: Attachment): string | null {
 
 /** URL of something derived from a file: its text, a page, a conversion. */
 export function partOf(file: Attachment, part: string): string {
-  return `/api/attachments/${encodeURIComponent(file.id)}/${part}`;
+  return at(`/api/attachments/${encodeURIComponent(file.id)}/${part}`);
 }
 
 /** The URL if it is same-origin, else undefined. */
 export function ownAddress(url: string | null | undefined): string | undefined {
-  return url?.startsWith("/api/attachments/") ? url : undefined;
+  const path = url?.startsWith(`${location.origin}/`) ? url.slice(location.origin.length) : url;
+  return path?.startsWith(at("/api/attachments/")) ? path : undefined;
 }
 
 /** URL that makes the browser download the file instead of displaying it. */

@@ -6,6 +6,7 @@ import { KindIcon } from "../files/KindIcon";
 import { lazy } from "../files/lazy";
 import { view } from "../files/viewing";
 import { referenceText } from "../files";
+import { at } from "../prefix";
 import { follow } from "../router";
 import { Chip } from "./Chip";
 import { Evidence } from "./Evidence";
@@ -37,7 +38,7 @@ export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined; 
           {p.model && (
             <>
               {" · "}
-              <a href={`/matrix#${new URLSearchParams({ model: p.model })}`} onClick={follow}>
+              <a href={at(`/matrix#${new URLSearchParams({ model: p.model })}`)} onClick={follow}>
                 What this model sees
               </a>
             </>

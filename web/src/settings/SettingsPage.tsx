@@ -62,7 +62,7 @@ export function SettingsPage() {
         <div className="settings-row">
           <p className="soft">
             Show &amp; Tell {me.version}
-            {me.mode === "accounts" ? `, signed in as ${me.name ?? me.user}` : ", for you alone"}.
+            {me.mode === "alone" ? ", for you alone" : `, signed in as ${me.name ?? me.user}`}.
             {me.mode === "accounts" && (
               <>
                 {" "}

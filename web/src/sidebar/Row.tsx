@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { lazy } from "../files/lazy";
+import { at } from "../prefix";
 import { follow, go, pathOf } from "../router";
 import { showError } from "../state/showError";
 import { notify } from "../state/list";
@@ -50,7 +51,7 @@ export function Row({ row, current, onChanged }: Props) {
   return (
     <li className={`row ${current ? "row-current" : ""}`}>
       <a
-        href={pathOf(row.id)}
+        href={at(pathOf(row.id))}
         aria-current={current ? "page" : undefined}
         aria-keyshortcuts="F2 Delete"
         title={title}

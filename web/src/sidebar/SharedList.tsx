@@ -1,6 +1,7 @@
 // Conversations that other people share with the user.
 import { useEffect } from "preact/hooks";
 import { api } from "../api";
+import { at } from "../prefix";
 import { follow, pathOf } from "../router";
 import { subscribe } from "../state/list";
 import { useLoaded } from "../state/loading";
@@ -28,7 +29,7 @@ export function SharedList({ current }: { current: string | null }) {
         {value.conversations.map((row) => (
           <li key={row.id} className={`row ${row.id === current ? "row-current" : ""}`}>
             <a
-              href={pathOf(row.id)}
+              href={at(pathOf(row.id))}
               aria-current={row.id === current ? "page" : undefined}
               title={`${row.title || "Conversation"}, shared by ${row.shared_by}`}
               onClick={follow}

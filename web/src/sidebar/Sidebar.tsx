@@ -1,5 +1,6 @@
 // The list of conversations; a drawer on phones.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { at } from "../prefix";
 import { cover, follow } from "../router";
 import { useApp } from "../state/AppProvider";
 import { useList } from "../state/list";
@@ -56,7 +57,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
       {narrow && open && <div className="veil" onClick={() => onOpen(false)} />}
       <nav ref={side} className={`side ${open ? "side-open" : ""}`} aria-label="Conversations" inert={hidden} onKeyDown={walk}>
         <div className="side-head">
-          <a className="brand" href="/" onClick={follow}>
+          <a className="brand" href={at("/")} onClick={follow}>
             <Mark /> Show &amp; Tell
           </a>
           <IconButton className="side-fold" label="Hide the list" icon={<PanelIcon />} onClick={onFold} />
@@ -69,7 +70,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
         </div>
         <a
           className="side-new"
-          href="/"
+          href={at("/")}
           onClick={(event) => {
             follow(event);
             onOpen(false);
@@ -94,10 +95,10 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
           {me?.mode === "accounts" && !words && <SharedList current={current} />}
         </List>
         <div className="side-foot">
-          <a href="/matrix" onClick={follow}>
+          <a href={at("/matrix")} onClick={follow}>
             <TableIcon size={18} /> What models see
           </a>
-          <a href="/settings" onClick={follow}>
+          <a href={at("/settings")} onClick={follow}>
             <GearIcon size={18} /> Settings
           </a>
           {me?.mode === "accounts" && <span className="side-user">{me.name ?? me.user}</span>}

@@ -1,4 +1,5 @@
 // Loads modules on demand, over a connection that may fail for a while.
+import { at } from "../prefix";
 import { pause, waitOf } from "./pause";
 
 /** Retries while the server is unreachable, and once more when it is back. Browsers from before 2026 cache the failure
@@ -17,7 +18,7 @@ export async function loadWithRetry<T>(load: () => Promise<T>, onMiss = () => {}
   }
 }
 
-const isReachable = () => fetch("/healthz", { cache: "no-store" }).then((answer) => answer.ok, () => false);
+const isReachable = () => fetch(at("/healthz"), { cache: "no-store" }).then((answer) => answer.ok, () => false);
 
 /** Removes failed style sheets; the module's next import would count them as loaded. */
 function dropBrokenStyles(): void {

@@ -13,9 +13,11 @@ from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
-from showandtell.errors import ShowAndTellError
 from showandtell.media.turns import Caller, caller
-from showandtell.server.auth.error_pages import CHAT_LINK, NO_STORE, OPEN_ADDRESS, message_page
+from showandtell.server.addresses import prefix_of, public_path
+from showandtell.server.auth.error_pages import NO_STORE, OPEN_ADDRESS, chat_link, message_page
+from showandtell.server.auth.errors import LoginUnavailable, Unauthorised
+from showandtell.server.auth.host_user import HostUsers
 from showandtell.server.auth.keys import COOKIE_AGE, DAY, RENEW_AFTER, Keys
 from showandtell.server.auth.session_rows import Session
 
@@ -24,6 +26,8 @@ ALONE: Final = "local"
 COOKIE: Final = "showandtell"
 #: Seconds until a user with an account has to sign in again, also if the issuer still confirms the user.
 LOGIN_AGE: Final = 7 * DAY
+#: Key of the ASGI scope: the server that handles a request.
+SERVER_KEY: Final = "showandtell.server"
 #: Keys of the ASGI scope: the identified user, the cookies that the response sets, and that a URL had a wrong token.
 USER_KEY: Final = "showandtell.user"
 COOKIES_KEY: Final = "showandtell.cookies"
@@ -40,33 +44,6 @@ USED_ADDRESS: Final = (
     "This address does not sign you in: it was used before, it is too old, or a newer one replaced it."
 )
 BEARER: Final = re.compile(r"bearer +([A-Za-z0-9._~+/!-]+=*)", re.ASCII | re.IGNORECASE)
-
-
-class Unauthorised(ShowAndTellError):
-    """Status 401. `invalid_token`: the request had credentials. `challenge` is the header `WWW-Authenticate`."""
-
-    status: Final = 401
-
-    def __init__(self, text: str, *, invalid_token: bool = False) -> None:
-        super().__init__(text)
-        self.invalid_token = invalid_token
-        self.challenge = 'Bearer realm="showandtell"' + (', error="invalid_token"' if invalid_token else "")
-
-
-class Forbidden(ShowAndTellError):
-    """The user is known and not allowed to do this: status 403."""
-
-    status: Final = 403
-
-
-class LoginUnavailable(ShowAndTellError):
-    """The issuer of the accounts does not respond, so users can't be identified: status 503."""
-
-    status: Final = 503
-
-
-class IssuerSilent(LoginUnavailable):
-    """The issuer gives no answer at all, to whatever is asked."""
 
 
 class User(Struct, frozen=True):
@@ -124,7 +101,16 @@ class Sessions(Protocol):
 
 
 class AuthContext(Protocol):
-    """What identifying a user needs; `Server` implements it. Without `accounts` there is one user, with one token."""
+    """What identifying a user needs; `Server` implements it.
+
+    With `host_users`, the program around this application knows the users. Without them and without `accounts` there
+    is one user, with one token.
+    """
+
+    @property
+    def host_users(self) -> HostUsers | None:
+        """The users of the program around this application, or None."""
+        ...
 
     @property
     def keys(self) -> Keys:
@@ -149,7 +135,7 @@ class AuthContext(Protocol):
 
 def auth_context(request: HTTPConnection) -> AuthContext:
     """Return the server that handles the request."""
-    return cast("AuthContext", request.app.state.server)
+    return cast("AuthContext", request.scope[SERVER_KEY])
 
 
 async def current_user(request: HTTPConnection) -> User:
@@ -169,6 +155,8 @@ async def identify_user(request: HTTPConnection, context: AuthContext) -> User:
 
     An `Authorization` header decides alone: the cookie could belong to another user. Raises like `current_user`.
     """
+    if context.host_users is not None:
+        return await _host_user(request, context, context.host_users)
     if headers := request.headers.getlist("authorization"):
         return User(await _bearer_user(headers, context), "bearer")
     if user := _signed_user(request, context):
@@ -176,6 +164,14 @@ async def identify_user(request: HTTPConnection, context: AuthContext) -> User:
     if session := await cookie_session(request, context):
         return User(session.user, "cookie")
     raise Unauthorised(how_to_sign_in(context))
+
+
+async def _host_user(request: HTTPConnection, context: AuthContext, users: HostUsers) -> User:
+    """Return the user that the program around this application names, or that of a signed URL."""
+    if user := _signed_user(request, context):
+        return User(user, "signed")
+    has_cookie = "cookie" in request.headers and "authorization" not in request.headers
+    return User(await users.identify(request), "cookie" if has_cookie else "bearer")
 
 
 async def is_signed_in(request: HTTPConnection) -> bool:
@@ -200,7 +196,8 @@ def how_to_sign_in(context: AuthContext) -> str:
 def set_cookie(request: HTTPConnection, value: str, *, name: str = COOKIE, age: int = COOKIE_AGE) -> None:
     """Set a cookie on the response. Scripts can't read it, and forms of other sites don't send it."""
     secure = "; Secure" if _is_secure(request) else ""
-    cookie = f"{_cookie_name(request, name)}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
+    path = public_path(request.scope, "/")
+    cookie = f"{_cookie_name(request, name)}={value}; Path={path}; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
     request.scope.setdefault(COOKIES_KEY, []).append(cookie)
 
 
@@ -224,21 +221,25 @@ async def require_login(request: HTTPConnection) -> Response | None:
     context = auth_context(request)
     query = [(name, value) for name, value in parse_qsl(request.url.query) if name not in {CODE, TOKEN}]
     page = local_path(quote(request.scope["path"]) + ("?" + urlencode(query) if query else ""))
-    has_token = has_query_token(request.scope)
+    has_token = has_query_token(request.scope) and context.host_users is None
+    here = public_path(request.scope, page)
     if has_token and context.accounts is None and (session := await _start_session(request, context)):
         set_cookie(request, context.keys.sign_cookie(session, context.clock()))
-        return RedirectResponse(page, 303, NO_STORE)
+        return RedirectResponse(here, 303, NO_STORE)
     try:
         await current_user(request)
-    except Unauthorised:
+    except Unauthorised as error:
+        if context.host_users is not None:
+            return message_page("Not signed in", f"{str(error).capitalize()}.", "", 401)
         if context.accounts is not None:
-            return RedirectResponse("/login?" + urlencode({"to": page}), 303, NO_STORE)
+            login = public_path(request.scope, "/login?") + urlencode({"to": page})
+            return RedirectResponse(login, 303, NO_STORE)
         request.scope[GUESSED_KEY] = has_token
         problem = USED_ADDRESS if has_token else "This browser is not signed in."
         return message_page("Not signed in", problem, OPEN_ADDRESS, 401)
     except LoginUnavailable as error:
-        return message_page("Sign-in is not available", str(error), CHAT_LINK, error.status)
-    return RedirectResponse(page, 303, NO_STORE) if has_token else None
+        return message_page("Sign-in is not available", str(error), chat_link(request.scope), error.status)
+    return RedirectResponse(here, 303, NO_STORE) if has_token else None
 
 
 async def _start_session(request: HTTPConnection, context: AuthContext) -> str | None:
@@ -297,13 +298,17 @@ def _is_secure(request: HTTPConnection) -> bool:
 def _cookie_name(request: HTTPConnection, name: str) -> str:
     """Return the cookie's full name.
 
-    Browsers accept the prefix `__Host-` only from this very host, not from sibling domains. The suffix differs between
-    servers on one host, so that they don't sign each other's users out.
+    Browsers accept the prefix `__Host-` only from this very host, not from sibling domains, and only for all of its
+    paths. The suffix differs between servers on one host, so that they don't sign each other's users out.
     """
     full_name = f"{name}-{auth_context(request).keys.cookie_suffix}"
-    return f"__Host-{full_name}" if _is_secure(request) else full_name
+    if not _is_secure(request):
+        return full_name
+    return f"__Secure-{full_name}" if prefix_of(request.scope) else f"__Host-{full_name}"
 
 
 def _is_known(user: str, context: AuthContext) -> bool:
     """Whether the user exists here: signatures for the single user are void once there are accounts, and vice versa."""
+    if context.host_users is not None:
+        return True  # a signature with this application's key is enough
     return user == ALONE if context.accounts is None else context.accounts.owns(user)

@@ -10,8 +10,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, LoginUnavailable, Unauthorised, auth_context
+from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, auth_context
 from showandtell.server.auth.error_pages import NO_STORE
+from showandtell.server.auth.errors import LoginUnavailable, Unauthorised
 from showandtell.server.auth.oidc import Issuer
 from showandtell.server.auth.tokens import LEEWAY, Expected
 

@@ -12,7 +12,7 @@ import msgspec
 from showandtell.core.wire.http import HttpRequest, HttpResponse, Send
 from showandtell.errors import BadAnswer, ShowAndTellError
 from showandtell.providers.exchange import read_limited
-from showandtell.server.auth.authenticate import IssuerSilent, LoginUnavailable
+from showandtell.server.auth.errors import IssuerSilent, LoginUnavailable
 
 T = TypeVar("T")
 #: Limits of one response: bytes, and seconds until it is complete.

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from showandtell.errors import StorageFailed
 from showandtell.server.auth import session_rows
-from showandtell.server.auth.authenticate import IssuerSilent, LoginUnavailable, Unauthorised
+from showandtell.server.auth.errors import IssuerSilent, LoginUnavailable, Unauthorised
 from showandtell.server.auth.oidc import Issuer
 from showandtell.server.auth.session_rows import TAKEN, Session
 from showandtell.server.auth.token_endpoint import refresh

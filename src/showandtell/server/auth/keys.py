@@ -125,6 +125,10 @@ class Keys:
         until = int(now) + URL_AGE
         return urlencode({"user": user, "until": until, "sig": self._seal(path, user, until)})
 
+    def sign_path(self, path: str, user: str, now: float) -> str:
+        """Return the path with the query that grants reading it."""
+        return f"{path}?{self.sign_url(path, user, now)}"
+
     def check_url(self, method: str, path: str, query: str, now: float) -> str | None:
         """Return the user for whom a URL was signed, or None if its signature or time is invalid.
 

@@ -15,21 +15,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from showandtell.core.messages.ids import new_id
+from showandtell.server.addresses import public_path, public_url
 from showandtell.server.auth.authenticate import (
     COOKIE,
     LOGIN_AGE,
     AuthContext,
     CurrentUser,
-    Forbidden,
-    LoginUnavailable,
-    Unauthorised,
     auth_context,
     cookie_session,
     get_cookie,
     local_path,
     set_cookie,
 )
-from showandtell.server.auth.error_pages import LOGIN_LINK, NO_STORE, OPEN_ADDRESS, message_page
+from showandtell.server.auth.error_pages import NO_STORE, OPEN_ADDRESS, login_link, message_page
+from showandtell.server.auth.errors import Forbidden, LoginUnavailable, Unauthorised
 from showandtell.server.auth.keys import Keys, base64url, is_same
 from showandtell.server.auth.oidc import Issuer, IssuerMetadata, is_secure_url
 from showandtell.server.auth.session_rows import Session
@@ -67,15 +66,15 @@ async def login(request: Request, to: str = "/") -> Response:
     """Redirect to the issuer, which redirects to `/login/callback`, which redirects to `to`, a path on this server."""
     context = auth_context(request)
     if not isinstance(context.accounts, Issuer):
-        return RedirectResponse("/", 303, NO_STORE)
+        return RedirectResponse(public_path(request.scope, "/"), 303, NO_STORE)
     now = context.clock()
     try:
         metadata = await context.accounts.metadata(now)
     except LoginUnavailable as error:
-        return message_page("Sign-in is not available", str(error), LOGIN_LINK, error.status)
+        return message_page("Sign-in is not available", str(error), login_link(request.scope), error.status)
     pending = PendingLogin(secrets.token_urlsafe(24), "/" if to.startswith(LOGIN_PATH) else local_path(to))
     set_cookie(request, context.keys.seal("login", pending, now), name=LOGIN_COOKIE, age=LOGIN_TIMEOUT)
-    query = _authorization_query(context.accounts, pending, context.keys, _own_url(request, CALLBACK_PATH))
+    query = _authorization_query(context.accounts, pending, context.keys, public_url(request, CALLBACK_PATH))
     return RedirectResponse(_with_query(metadata.authorization_endpoint, query), 303, NO_STORE)
 
 
@@ -84,22 +83,21 @@ async def callback(request: Request) -> Response:
     """Complete a sign-in: set the session cookie and redirect to the page that was asked for."""
     context = auth_context(request)
     if not isinstance(context.accounts, Issuer):
-        return RedirectResponse("/", 303, NO_STORE)
+        return RedirectResponse(public_path(request.scope, "/"), 303, NO_STORE)
     now = context.clock()
     pending = context.keys.unseal("login", get_cookie(request, LOGIN_COOKIE), PendingLogin, now, LOGIN_TIMEOUT)
     set_cookie(request, "", name=LOGIN_COOKIE, age=0)
     if pending is None:
-        return message_page(
-            "Not signed in", "This sign-in was not started in this browser, or it took too long.", LOGIN_LINK, 403
-        )
+        problem = "This sign-in was not started in this browser, or it took too long."
+        return message_page("Not signed in", problem, login_link(request.scope), 403)
     try:
         grant = await _finish_login(request, context.accounts, pending, context.keys, now)
         user = await context.accounts.user_in(grant.claims, now)
     except (Forbidden, Unauthorised, LoginUnavailable) as error:
-        return message_page("Not signed in", str(error), LOGIN_LINK, error.status)
+        return message_page("Not signed in", str(error), login_link(request.scope), error.status)
     session = await _start_session(context, user, grant)
     set_cookie(request, context.keys.sign_cookie(session, now), age=LOGIN_AGE)
-    return RedirectResponse(pending.to, 303, NO_STORE)
+    return RedirectResponse(public_path(request.scope, pending.to), 303, NO_STORE)
 
 
 @router.post(LOGOUT_PATH)
@@ -126,7 +124,7 @@ async def log_out_everywhere(request: Request, user: CurrentUser) -> Response:
 @router.get(LOGOUT_PATH)
 async def logged_out(request: Request) -> Response:
     """Show that the browser is signed out."""
-    advice = OPEN_ADDRESS if auth_context(request).accounts is None else LOGIN_LINK
+    advice = OPEN_ADDRESS if auth_context(request).accounts is None else login_link(request.scope)
     return message_page("Signed out", "This browser is no longer signed in.", advice, 200)
 
 
@@ -136,7 +134,7 @@ async def _finish_login(request: Request, issuer: Issuer, pending: PendingLogin,
     Raises `Forbidden`, `Unauthorised` or `LoginUnavailable`.
     """
     code = _code(request, issuer.oidc.issuer, await issuer.metadata(now), pending)
-    grant = await redeem_code(issuer, code, pending.verifier(keys), _own_url(request, CALLBACK_PATH), now)
+    grant = await redeem_code(issuer, code, pending.verifier(keys), public_url(request, CALLBACK_PATH), now)
     claims, client = grant.claims, issuer.oidc.client_id
     if not _matches(claims.get("nonce"), pending.nonce(keys)) or claims.get("azp", client) != client:
         raise Forbidden("The issuer's token belongs to another sign-in.")
@@ -192,20 +190,15 @@ def _authorization_query(issuer: Issuer, pending: PendingLogin, keys: Keys, redi
 async def _logout_url(request: Request) -> str:
     context = auth_context(request)
     if not isinstance(context.accounts, Issuer):
-        return LOGOUT_PATH
+        return public_path(request.scope, LOGOUT_PATH)
     try:
         metadata = await context.accounts.metadata(context.clock())
     except LoginUnavailable:
-        return LOGOUT_PATH
+        return public_path(request.scope, LOGOUT_PATH)
     if not is_secure_url(metadata.end_session_endpoint):
-        return LOGOUT_PATH
-    query = {"client_id": context.accounts.oidc.client_id, "post_logout_redirect_uri": _own_url(request, LOGOUT_PATH)}
+        return public_path(request.scope, LOGOUT_PATH)
+    query = {"client_id": context.accounts.oidc.client_id, "post_logout_redirect_uri": public_url(request, LOGOUT_PATH)}
     return _with_query(metadata.end_session_endpoint or "", query)
-
-
-def _own_url(request: Request, path: str) -> str:
-    """Return a URL of this server, from the Host header that `OriginGuard` accepted."""
-    return f"{request.url.scheme}://{request.url.netloc}{path}"
 
 
 def _with_query(url: str, query: Mapping[str, str]) -> str:

@@ -16,8 +16,8 @@ from showandtell.core.wire.http import Send
 from showandtell.errors import BadInput
 from showandtell.providers.uploads import UploadRequest
 from showandtell.server.auth import tokens
-from showandtell.server.auth.authenticate import LoginUnavailable
 from showandtell.server.auth.cached_fetch import CachedFetch, fetch_json
+from showandtell.server.auth.errors import LoginUnavailable
 
 PREFIX: Final = "SHOWANDTELL_OIDC_"
 DISCOVERY: Final = "/.well-known/openid-configuration"

@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 from showandtell.core.messages.ids import new_id
 from showandtell.errors import StorageFailed, StorageFull
 from showandtell.server.auth import login_codes, session_rows
-from showandtell.server.auth.authenticate import LoginUnavailable
 from showandtell.server.auth.cached_fetch import CachedFetch
+from showandtell.server.auth.errors import LoginUnavailable
 from showandtell.server.auth.keys import COOKIE_AGE, DAY
 from showandtell.server.auth.session_rows import Session
 from showandtell.storage.blobs.bounded_dict import LruDict

@@ -11,8 +11,8 @@ from urllib.parse import quote_plus, urlencode
 from msgspec import Struct
 
 from showandtell.providers.uploads import UploadRequest
-from showandtell.server.auth.authenticate import LoginUnavailable, Unauthorised
 from showandtell.server.auth.cached_fetch import fetch_json
+from showandtell.server.auth.errors import LoginUnavailable, Unauthorised
 from showandtell.server.auth.oidc import Issuer, IssuerMetadata
 from showandtell.server.auth.tokens import UnknownKey
 

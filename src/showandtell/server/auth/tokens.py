@@ -13,7 +13,7 @@ from joserfc.jws import JWSRegistry, extract_compact
 from joserfc.jwt import ClaimsOption, JWTClaimsRegistry
 from msgspec import Struct
 
-from showandtell.server.auth.authenticate import Unauthorised
+from showandtell.server.auth.errors import Unauthorised
 
 #: Accepted algorithms and their key types. Not HS…, where a public key would pass as the shared secret, and not "none".
 ALGORITHMS: Final[Mapping[str, type]] = {"RS256": RSAKey, "ES256": ECKey, "EdDSA": OKPKey, "Ed25519": OKPKey}

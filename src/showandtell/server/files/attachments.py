@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import ConfigDict
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 
-from showandtell.core.messages.file_json import Link, attachment_json, unsigned
+from showandtell.core.messages.file_json import Link, attachment_json
 from showandtell.errors import ShowAndTellError
-from showandtell.server.auth.authenticate import CurrentUser, User, current_user
+from showandtell.server.addresses import public_url
+from showandtell.server.auth.authenticate import CurrentUser, current_user
 from showandtell.server.files.receiving import MAX_FILES, Body, check_length, receive_file, receive_form, refuse_body
 from showandtell.server.schemas import (
     BINARY,
@@ -23,7 +24,7 @@ from showandtell.server.schemas import (
     errors,
     json_response,
 )
-from showandtell.server.state import CurrentServer, Server, get_server
+from showandtell.server.state import CurrentServer, get_server
 from showandtell.storage.conversations.uploads import AttachedFile, Upload
 
 #: The name of an uploaded file.
@@ -69,15 +70,20 @@ class UploadedShape(Shape):
     attachments: list[AttachmentShape]
 
 
-def link_for(server: Server, user: User) -> Link:
-    """Return the function that makes file URLs for a user: unsigned with a cookie, else signed for this user only."""
-    if user.method == "cookie":
-        return unsigned
+async def current_link(request: HTTPConnection, server: CurrentServer, user: CurrentUser) -> Link:
+    """Return the function that makes the absolute URLs of files for a user: with a cookie unsigned, else signed.
 
-    def sign(path: str) -> str:
-        return f"{path}?{server.keys.sign_url(path, user.name, server.clock())}"
+    A signature is for this user only. It doesn't cover the prefix, which a proxy may add or take off.
+    """
+    base = public_url(request, "")
 
-    return sign
+    def link(path: str) -> str:
+        return base + path if user.method == "cookie" else base + server.keys.sign_path(path, user.name, server.clock())
+
+    return link
+
+
+CurrentLink = Annotated[Link, Depends(current_link)]
 
 
 def file_json(file: Upload | AttachedFile, link: Link) -> dict[str, Any]:
@@ -114,7 +120,7 @@ async def receive_body(request: Request, job: Callable[[Body], Awaitable[Any]], 
     responses={**errors(413, 415, 422, 507), **TIMEOUT_RESPONSE},
     openapi_extra=FORM,
 )
-async def upload_files(request: Request, server: CurrentServer, user: CurrentUser) -> Response:
+async def upload_files(request: Request, server: CurrentServer, user: CurrentUser, link: CurrentLink) -> Response:
     """Each field `file` is one file, up to 32. Either all are stored or none.
 
     An upload is deleted after a day if no message uses it.
@@ -123,7 +129,7 @@ async def upload_files(request: Request, server: CurrentServer, user: CurrentUse
 
     async def receive(body: Body) -> dict[str, Any]:
         files = await receive_form(uploads, body, request.headers.get("content-type"))
-        return {"attachments": [file_json(file, link_for(server, user)) for file in files]}
+        return {"attachments": [file_json(file, link) for file in files]}
 
     return await receive_body(request, receive, MAX_FILES * server.store.max_file_bytes + FORM_OVERHEAD)
 
@@ -137,13 +143,15 @@ async def upload_files(request: Request, server: CurrentServer, user: CurrentUse
     responses={**errors(413, 422, 507), **TIMEOUT_RESPONSE},
     openapi_extra=RAW,
 )
-async def upload_file(request: Request, server: CurrentServer, user: CurrentUser, name: Name = "") -> Response:
+async def upload_file(
+    request: Request, server: CurrentServer, user: CurrentUser, link: CurrentLink, name: Name = ""
+) -> Response:
     """The body is the file. The content type is only a claim: the bytes decide the type."""
     uploads = server.store.uploads(user.name)
 
     async def receive(body: Body) -> dict[str, Any]:
         media_type = request.headers.get("content-type")
-        return file_json(await receive_file(uploads, body, name, media_type), link_for(server, user))
+        return file_json(await receive_file(uploads, body, name, media_type), link)
 
     return await receive_body(request, receive, server.store.max_file_bytes)
 
@@ -155,10 +163,15 @@ async def upload_file(request: Request, server: CurrentServer, user: CurrentUser
     response_model=AttachmentShape,
     responses=errors(404),
 )
-async def get_attachment(id: str, server: CurrentServer, user: CurrentUser) -> Response:  # noqa: A002 - it is an id
+async def get_attachment(
+    id: str,  # noqa: A002 - it is an id
+    server: CurrentServer,
+    user: CurrentUser,
+    link: CurrentLink,
+) -> Response:
     """Describes an upload of yours, or a file of a conversation that you may read."""
     file = await server.store.uploads(user.name).find(id)
-    return json_response(file_json(file, link_for(server, user)))
+    return json_response(file_json(file, link))
 
 
 @router.delete(

@@ -9,10 +9,12 @@ import re
 from collections.abc import Collection, Iterable
 from ipaddress import ip_address
 from typing import Final
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, COOKIES_KEY
 from showandtell.server.middleware.refusals import Refusal
 
@@ -70,11 +72,23 @@ class OriginGuard:
 
     `hosts` are the accepted host names, with any port unless one is given (`chat.example.com:8443`). `*` accepts any
     host. `origins` are those of other pages (`https://app.example.com`) that may send requests with a bearer token.
+    `public_origin` is this server's own, in addition to that of the request. Unless `is_strict`, only clients on this
+    machine are held to `hosts`: pages of other sites that have a browser here take this machine for their own.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str] = LOOPBACK, origins: Collection[str] = ()) -> None:
-        self._app = app
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Collection[str] = LOOPBACK,
+        origins: Collection[str] = (),
+        *,
+        public_origin: str | None = None,
+        is_strict: bool = True,
+    ) -> None:
+        self._app, self._public_origin, self._is_strict = app, public_origin, is_strict
         self._hosts = {host.lower() for host in hosts}
+        if public_origin is not None:
+            self._hosts.add(urlsplit(public_origin).netloc.lower())
         self._origins = frozenset(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -108,14 +122,14 @@ class OriginGuard:
             return Refusal(431, "BadInput", text)
         if "transfer-encoding" in headers and ("content-length" in headers or scope.get("http_version") == "1.0"):
             return Refusal(400, "BadInput", AMBIGUOUS_LENGTH)
-        host = self._host(headers.getlist("host"))
+        host = self._host(headers.getlist("host"), scope.get("client"))
         if host is None and scope["path"] not in PROBE_PATHS:
             return Refusal(421, "WrongHost", WRONG_HOST)
         if scope["method"] not in SAFE_METHODS and not self._may_change(scope["scheme"], host, headers):
             return Refusal(403, "Forbidden", CROSS_SITE)
         return _check_type(scope, headers) if scope["method"] not in SAFE_METHODS else None
 
-    def _host(self, headers: list[str]) -> str | None:
+    def _host(self, headers: list[str], client: tuple[str, int] | None) -> str | None:
         """Return the host of a request with its port, if any; None if this server doesn't have that host."""
         match = HOST.fullmatch(headers[0].lower()) if len(headers) == 1 else None
         if match is None:
@@ -123,7 +137,8 @@ class OriginGuard:
         name, port = match[1], match[2]
         known = {"*", name, f"{name}:{port}"} & self._hosts
         by_address = _is_address(name) and not self._hosts.isdisjoint(ALL_INTERFACES)
-        return headers[0].lower() if known or by_address else None
+        is_free = not self._is_strict and client is not None and not _is_loopback(client[0])
+        return headers[0].lower() if known or by_address or is_free else None
 
     def _may_change(self, scheme: str, host: str | None, headers: Headers) -> bool:
         """Whether an unsafe request comes from this server's own page, or not from a web page."""
@@ -131,7 +146,9 @@ class OriginGuard:
             return True
         origins = headers.getlist("origin")
         if origins:
-            return len(origins) == 1 and host is not None and _is_same_origin(origins[0], scheme, host)
+            if len(origins) != 1 or host is None:
+                return False
+            return origins[0].lower() == self._public_origin or _is_same_origin(origins[0], scheme, host)
         if site := headers.getlist("sec-fetch-site"):
             return site == ["same-origin"]
         return "cookie" not in headers
@@ -182,6 +199,22 @@ def hosts_of(bind: str, named: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the hosts of a server that listens on `bind` and has the given extra names."""
     own = f"[{bind}]" if ":" in bind else bind
     return tuple(dict.fromkeys([*LOOPBACK, own, *(name.strip().lower() for name in named if name.strip())]))
+
+
+def check_origin(origin: str) -> str:
+    """Return an origin of another site. Raises `BadInput` unless it is a scheme and a host, perhaps with a port."""
+    url = urlsplit(origin)
+    is_exact = origin == f"{url.scheme}://{url.netloc}" and HOST.fullmatch(url.netloc)
+    if url.scheme not in DEFAULT_PORTS or not is_exact:
+        raise BadInput(f"{origin[:80]!r} is not an origin: name each exactly, such as https://app.example.com")
+    return origin
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
 
 
 def _is_address(name: str) -> bool:

@@ -20,16 +20,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from showandtell.errors import BadInput
-from showandtell.server.auth.authenticate import (
-    GUESSED_KEY,
-    LoginUnavailable,
-    Unauthorised,
-    auth_context,
-    current_user,
-    has_query_token,
-    is_signed_in,
-)
+from showandtell.server.auth.authenticate import GUESSED_KEY, auth_context, current_user, has_query_token, is_signed_in
 from showandtell.server.auth.error_pages import too_many_page
+from showandtell.server.auth.errors import LoginUnavailable, Unauthorised
 from showandtell.server.middleware.origin_guard import PROBE_PATHS, SAFE_METHODS, UPLOADS_PATH
 from showandtell.server.middleware.refusals import Refusal
 
@@ -148,7 +141,8 @@ class RateLimits:
         return self._counts.hit(group, name, self._rates[group], weight)
 
     def _check_tokens(self, request: HTTPConnection) -> Response | None:
-        if auth_context(request).accounts is not None:
+        context = auth_context(request)
+        if context.accounts is not None or context.host_users is not None:
             return None
         return self._too_many(request, "tokens", self._hit("tokens", address_of(request), weight=0))
 
@@ -159,7 +153,7 @@ class RateLimits:
         if not wait:
             return None
         if is_browser(request):
-            return too_many_page(wait)
+            return too_many_page(request.scope, wait)
         rate, what = self._rates[group], "wrong tokens" if group == "tokens" else "requests"
         text = f"more than {rate.amount} {what} in {rate.seconds} s: try again in {wait} s"
         return Refusal(429, "TooMany", text, {"retry-after": str(wait)})

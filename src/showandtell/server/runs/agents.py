@@ -1,11 +1,12 @@
-"""The agents of a server: one per model and settings. They are cached, and share one transport."""
+"""The agents of a server: one per model and settings, cached. `agent_choices` has those of a program around it."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Self
 
@@ -38,15 +39,58 @@ def build_tools(folder: Path | None, configured: Mapping[str, Tool]) -> list[Too
     return [*({**by_name(builtin), **configured}).values()]
 
 
-class Agents:
-    """A cache of agents by model and stored settings."""
+class Agents(ABC):
+    """A cache of agents by model and stored settings, open within `async with`."""
+
+    def __init__(self) -> None:
+        self._cached: OrderedDict[tuple[str, str], Agent] = OrderedDict()
+
+    @abstractmethod
+    async def __aenter__(self) -> Self: ...
+
+    @abstractmethod
+    async def __aexit__(self, *error: object) -> None: ...
+
+    @property
+    @abstractmethod
+    def need_approval(self) -> frozenset[str]:
+        """The names of the tools that wait for a person's approval."""
+
+    @property
+    @abstractmethod
+    def max_steps(self) -> int:
+        """Maximum model calls of a run."""
+
+    @abstractmethod
+    def new_settings(self, model: str, instructions: str = "") -> str:
+        """The settings to store with a new run of a model, with a user's instructions. Raises `UnknownModel`."""
+
+    @abstractmethod
+    def _make(self, model: str, settings: StoredSettings) -> Agent:
+        """Make an agent. Raises before anything is stored if it has no way to its provider."""
+
+    def get(self, model: str, settings: str) -> Agent:
+        """Return the agent for a model and the stored settings of a run.
+
+        Raises `UnknownModel`, `MissingKey`, which names the variable to set, and `StorageFailed` for damaged settings.
+        """
+        key = (model, settings)
+        agent = self._cached.pop(key, None) or self._make(model, read_settings(settings))
+        self._cached[key] = agent
+        if len(self._cached) > MAX_AGENTS:
+            self._cached.popitem(last=False)
+        return agent
+
+
+class ModelAgents(Agents):
+    """Agents for any model, with the tools and limits of a configuration. They share one transport."""
 
     def __init__(self, config: Config, transport: Transport) -> None:
+        super().__init__()
         self._config, self._transport = config, transport
         tools, self._toolsets = split_tools(config.tools)
         self._tools = build_tools(config.folder, tools)
         self._open_toolsets = OpenToolsets(self._toolsets)
-        self._cached: OrderedDict[tuple[str, str], Agent] = OrderedDict()
 
     async def __aenter__(self) -> Self:
         """Connect the toolsets, and keep them open. Runs try again with one that fails."""
@@ -68,32 +112,25 @@ class Agents:
     @property
     def need_approval(self) -> frozenset[str]:
         """The names of the tools that wait for a person's approval."""
-        tools = (*self._tools, *self._open_toolsets.listed)
-        return frozenset(tool.name for tool in tools if tool.approval)
+        return names_to_approve((*self._tools, *self._open_toolsets.listed))
 
-    def new_settings(self, instructions: str = "") -> str:
-        """The settings to store with a new run, with a user's instructions."""
+    @property
+    def max_steps(self) -> int:
+        """Maximum model calls of a run."""
+        return self._config.max_steps
+
+    def new_settings(self, model: str, instructions: str = "") -> str:
+        """The settings to store with a new run, with a user's instructions. They are the same for every model."""
+        del model
         config = self._config
         limits = RunLimits(steps=config.max_steps, seconds=config.max_seconds, on_full=config.on_full)
         return serialize(StoredSettings(instructions, limits))
-
-    def get(self, model: str, settings: str) -> Agent:
-        """Return the agent for a model and the stored settings of a run.
-
-        Raises `UnknownModel`, `MissingKey`, which names the variable to set, and `StorageFailed` for damaged settings.
-        """
-        key = (model, settings)
-        agent = self._cached.pop(key, None) or self._make(model, read_settings(settings))
-        self._cached[key] = agent
-        if len(self._cached) > MAX_AGENTS:
-            self._cached.popitem(last=False)
-        return agent
 
     def _make(self, model: str, settings: StoredSettings) -> Agent:
         agent = Agent(
             model,
             (*self._tools, *self._toolsets),
-            f"{ABOUT_FILES}\n\n{settings.instructions}".strip(),
+            join_instructions(ABOUT_FILES, settings.instructions),
             model_settings=settings.model_settings,
             limits=settings.limits,
             file_policy=FilePolicy(max_file_bytes=self._config.place.max_file_bytes, describe=self._config.describe),
@@ -101,3 +138,13 @@ class Agents:
         )
         _ = agent.exchange  # raises before anything is stored
         return agent
+
+
+def names_to_approve(tools: Iterable[Tool]) -> frozenset[str]:
+    """The names of the tools that wait for a person's approval."""
+    return frozenset(tool.name for tool in tools if tool.approval)
+
+
+def join_instructions(*instructions: str) -> str:
+    """One text of several."""
+    return "\n\n".join(text for text in instructions if text)

@@ -15,7 +15,7 @@ from showandtell.agent.provide import Scope
 from showandtell.core.events.replay import StepSummary, replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish, Status
-from showandtell.core.messages.file_json import FileLinks
+from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.message import starts_turn
 from showandtell.core.messages.parts import is_approval
 from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer_id
@@ -24,6 +24,7 @@ from showandtell.media.turns import Caller, caller
 from showandtell.server.answers import public_message
 from showandtell.server.runs.agents import Agents
 from showandtell.server.runs.live_run import LiveRun
+from showandtell.server.runs.stream_addresses import StreamAddresses
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.preferences import read_preferences
 from showandtell.storage.conversations.runs import RunEnd, RunRow
@@ -47,10 +48,12 @@ class RunExecutor:
         self,
         store: Store,
         agents: Agents,
+        addresses: StreamAddresses,
         watchers: Sequence[Watcher] = (),
         deps: Callable[[str], object] | None = None,
     ) -> None:
-        self._store, self._agents, self._watchers, self._deps = store, agents, watchers, deps
+        self._store, self._agents, self._addresses = store, agents, addresses
+        self._watchers, self._deps = watchers, deps
 
     async def __call__(self, live: LiveRun) -> None:
         """Execute one run to its end."""
@@ -58,15 +61,15 @@ class RunExecutor:
         settings = live.row.settings
         if settings is None:  # an older version stored it
             preferences = await read_preferences(self._store.database, live.row.user_id)
-            settings = self._agents.new_settings(preferences.instructions)
+            settings = self._agents.new_settings(live.row.model, preferences.instructions)
         agent = self._agents.get(live.row.model, settings)
         async with Scope() as scope:
             # From the user whose run it is: one that is taken over, or continues after an approval, has no request.
-            await self._execute(live, agent, await self._open_deps(scope, live.row.user_id))
+            await self._execute(live, agent, await self._open_deps(scope, agent, live.row.user_id))
 
-    async def _open_deps(self, scope: Scope, user_id: str) -> object:
+    async def _open_deps(self, scope: Scope, agent: Agent, user_id: str) -> object:
         if self._deps is None:
-            return None
+            return agent.deps
         try:
             async with asyncio.timeout(DEPS_SECONDS):
                 return await scope.open(self._deps, user_id)
@@ -91,7 +94,9 @@ class RunExecutor:
 
     async def _report(self, live: LiveRun, run: Run) -> None:
         """Run the agent, and pass its events to the reporter and to all watchers."""
-        reporter = RunReporter(live, run, await live.conversation.step_summaries(), self._store.terms.clock)
+        reporter = RunReporter(
+            live, run, await live.conversation.step_summaries(), self._store.terms.clock, self._addresses.mark
+        )
         events = EventFanOut([reporter.report, *(watch(live) for watch in self._watchers)])
         try:
             await run.pour(events.send)
@@ -138,6 +143,7 @@ class RunReporter:
     run: Run
     summaries: Mapping[str, StepSummary]
     clock: Callable[[], float]
+    link: Link
     _stream: UiStream | None = None
     _ended_at: float | None = None
     _pending: list[bytes] = field(default_factory=list[bytes])
@@ -194,7 +200,9 @@ class RunReporter:
         turn = find_turn(live.conversation, None)
         earlier = [message for message in turn.answer if message.id not in new_ids or is_approval(message.parts)]
         model = self.run.agent.target.name
-        stream = UiStream(answer_context(live.conversation, live.row, turn, lambda: self._ended_at, model))
+        stream = UiStream(
+            answer_context(live.conversation, live.row, turn, self.link, clock=lambda: self._ended_at, model=model)
+        )
         live.row = replace(live.row, message_id=turn.message_id)
         start = stream.start()
         opening = stream.replay(replay(earlier, live.conversation.attachments, self.summaries, before=turn.before))
@@ -214,14 +222,14 @@ def find_turn(conversation: StoredConversation, message_id: str | None) -> Turn:
 
 
 def answer_context(
-    conversation: StoredConversation, row: RunRow, turn: Turn, clock: Callable[[], object], model: str
+    conversation: StoredConversation, row: RunRow, turn: Turn, link: Link, *, clock: Callable[[], object], model: str
 ) -> AnswerContext:
     """The context of a run's stream. `model` is the full name that is stored with each step."""
     return AnswerContext(
         id=answer_id(turn.message_id),
         start={"conversation_id": conversation.id, "run_id": row.id, "model": row.model, "created": row.created},
         files=conversation.attachments,
-        show=FileLinks(conversation.id),
+        show=FileLinks(conversation.id, link),
         model=model,
         now=clock,
         receipts={number: receipt.record() for number, receipt in conversation.receipts.items()},
@@ -229,21 +237,29 @@ def answer_context(
     )
 
 
-async def replay_run(conversation: StoredConversation, row: RunRow, last: RunRow) -> bytes:
+async def replay_run(conversation: StoredConversation, row: RunRow, last: RunRow, link: Link) -> bytes:
     """Build the stream of a stored response: `row` is the run that started it, `last` the run that ended it.
 
     Raises `NotFound` if the response is on another branch.
     """
     turn, summaries = find_turn(conversation, row.message_id), await conversation.step_summaries()
-    return await asyncio.to_thread(lambda: b"".join(replay_chunks(conversation, turn, summaries, row, last)))
+    return await asyncio.to_thread(
+        lambda: b"".join(replay_chunks(conversation, turn, summaries, link, row=row, last=last))
+    )
 
 
 def replay_chunks(
-    conversation: StoredConversation, turn: Turn, summaries: Mapping[str, StepSummary], row: RunRow, last: RunRow
+    conversation: StoredConversation,
+    turn: Turn,
+    summaries: Mapping[str, StepSummary],
+    link: Link,
+    *,
+    row: RunRow,
+    last: RunRow,
 ) -> Iterator[bytes]:
     """Yield the chunks of `replay_run`."""
     waiting = [call.call_id for call in waiting_calls(turn.answer)] if last.status == "waiting" else ()
-    stream = UiStream(answer_context(conversation, row, turn, lambda: last.ended, row.model))
+    stream = UiStream(answer_context(conversation, row, turn, link, clock=lambda: last.ended, model=row.model))
     yield stream.start()
     yield stream.replay(replay(turn.answer, conversation.attachments, summaries, before=turn.before, waiting=waiting))
     yield stream.feed(Finish(cast("Status", last.status or "complete"), last.reason))

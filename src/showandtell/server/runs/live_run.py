@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -54,6 +54,24 @@ class NotStoredYet(ShowAndTellError):
         super().__init__("the server has not stored the message yet: send it again")
 
 
+class RunTask(asyncio.Task[None]):
+    """The task of a run. If its event loop ends, the run is left to another process.
+
+    That is how a program ends that hosts this application without a lifespan: `asyncio.run` cancels all tasks once the
+    loop doesn't run any more. Whatever else cancels a task does so while it runs.
+    """
+
+    def __init__(self, live: LiveRun, job: Coroutine[None, None, None]) -> None:
+        super().__init__(job)
+        self._live = live
+
+    def cancel(self, msg: object = None) -> bool:
+        """Cancel the task."""
+        if not (self.get_loop().is_running() or self._live.is_done):
+            self._live.leave()
+        return super().cancel(msg)
+
+
 @dataclass(slots=True)
 class LiveRun:
     """A run that this worker executes.
@@ -97,6 +115,11 @@ class LiveRun:
             await asyncio.wait_for(self.started.wait(), START_SECONDS)
         except TimeoutError:
             raise NotStoredYet from None
+
+    def leave(self) -> None:
+        """Leave the run as a crash would: it stores nothing more here, and another process can continue it."""
+        self.is_abandoned = True
+        self.conversation.lose_turn()
 
     def next_update(self, now: float) -> RunUpdate | None:
         """The data to store next; None if there is nothing."""

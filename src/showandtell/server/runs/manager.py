@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Self
 
@@ -25,6 +25,7 @@ from showandtell.server.runs.live_run import (
     NotStoredYet,
     RunDiscarded,
     RunRequest,
+    RunTask,
 )
 from showandtell.server.runs.notifications import Notifications
 from showandtell.server.runs.orphans import CHECK_SECONDS, Orphans
@@ -128,7 +129,9 @@ class Runs:
         return [*(live.buffer for live in self._live.values()), *self._remote.buffers]
 
     def _spawn(self, job: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(job)
+        return self._hold(asyncio.create_task(job))
+
+    def _hold(self, task: asyncio.Task[None]) -> asyncio.Task[None]:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -203,7 +206,7 @@ class Runs:
 
     def _launch(self, live: LiveRun) -> LiveRun:
         self._live[live.row.id] = live
-        live.task = self._spawn(self._execute(live))
+        live.task = self._hold(RunTask(live, self._execute(live)))
         return live
 
     async def _execute(self, live: LiveRun) -> None:
@@ -329,7 +332,7 @@ class Runs:
         """Return a run if this worker executes it."""
         return self._live.get(row.id)
 
-    async def follow(self, row: RunRow, *, late: bool) -> AsyncIterator[bytes]:
+    async def follow(self, row: RunRow, *, late: bool) -> AsyncGenerator[bytes]:
         """Yield the stream of a run on any worker, from its start to its end.
 
         Without a worker, readers get notices until one takes the run over, and the stream then. Raises

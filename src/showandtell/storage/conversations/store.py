@@ -130,6 +130,8 @@ class Store:
         blobs: str | Path,
         **settings: Unpack[Settings],
     ) -> None:
+        #: The folder of a store that has one.
+        self.folder: Path | None = None
         self.database = Database(database)
         self.blobs: BlobStore = open_store(blobs)
         #: Space for deletions on a full disk.
@@ -144,6 +146,9 @@ class Store:
         self.probe_turns = Turns("uploads", MAX_CONCURRENT_PROBES, each=2)
         self.conversion_turns = Turns("conversions", MAX_CONCURRENT + 1)
         self.thumbnail_turns = Turns("thumbnails", MAX_CONCURRENT + 1)
+        #: How many use it, and the task that has opened it for them.
+        self._users = 0
+        self._opening: asyncio.Task[None] | None = None
         #: Running conversions for people, by owner and request.
         self.active_conversions: dict[tuple[str, DerivationRequest], asyncio.Task[Derivative | Failed]] = {}
 
@@ -165,15 +170,37 @@ class Store:
         except OSError as error:
             raise StorageFailed(f"the folder {folder} can't be created ({error.strerror}): choose another") from error
         own = URL.create("sqlite", database=str(folder.absolute() / "showandtell.db"))
-        return cls(database or own, blobs or folder.absolute() / "blobs", **settings)
+        store = cls(database or own, blobs or folder.absolute() / "blobs", **settings)
+        store.folder = folder
+        return store
 
     async def __aenter__(self) -> Self:
-        await self._use_reserve(self.reserve.shrink)
-        await self.database.open(lambda: asyncio.to_thread(has_any, self.blobs))
+        """Open the store, once for all who use it at the same time."""
+        if self._opening is not None and self._opening.get_loop() is not asyncio.get_running_loop():
+            if not self._opening.get_loop().is_closed():
+                raise BadInput(f"the store {self.database.name} is open in another event loop: make one for each")
+            self._users, self._opening = 0, None
+        self._users += 1
+        try:
+            if self._opening is None:
+                self._opening = asyncio.create_task(self._open())
+            await asyncio.shield(self._opening)
+        except BaseException:
+            await self.__aexit__()
+            raise
         return self
 
+    async def _open(self) -> None:
+        await self._use_reserve(self.reserve.shrink)
+        await self.database.open(lambda: asyncio.to_thread(has_any, self.blobs))
+
     async def __aexit__(self, *_: object) -> None:
-        await self.database.close()
+        self._users -= 1
+        if self._users == 0 and self._opening is not None:
+            opening, self._opening = self._opening, None
+            opening.cancel()
+            await asyncio.wait({opening})
+            await self.database.close()
 
     async def create(self, owner: str = "local", title: str = "", alias: str | None = None) -> StoredConversation:
         """Create a conversation. Without a title, it gets one from the first message.

@@ -110,9 +110,13 @@ class Lease:
         """Release the lease, even if the caller is cancelled."""
         await shielded(self._release())
 
-    async def abandon(self) -> None:
-        """Release the lease in the middle of a run: its further writes raise `LeaseLost`."""
+    def lose(self) -> None:
+        """Give the lease up in the middle of a run: its further writes raise `LeaseLost`."""
         self._is_lost = True
+
+    async def abandon(self) -> None:
+        """Release the lease in the middle of a run, after `lose`."""
+        self.lose()
         await self.release()
 
     async def _release(self) -> None:

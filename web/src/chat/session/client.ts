@@ -2,6 +2,7 @@
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, generateId, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 import { readError } from "../../api";
+import { at } from "../../prefix";
 import type { Message, Part } from "../../types";
 
 export type ChatEnd = { isAbort: boolean; isDisconnect: boolean; isError: boolean; finishReason?: string | undefined };
@@ -21,7 +22,7 @@ type ChatProps = {
 
 export function makeChat(options: ChatProps): Chat<Message> {
   const transport = new DefaultChatTransport<Message>({
-    api: "/api/chat",
+    api: at("/api/chat"),
     fetch: async (input, init) => {
       const response = await fetch(input, init);
       if (!response.ok) throw await readError(response);

@@ -1,5 +1,6 @@
 // Uploads one file with progress events; can be aborted.
 import { ApiError, errorOf, unreachable } from "../../api";
+import { at } from "../../prefix";
 import type { Attachment } from "../attachment";
 
 export type UploadListener = {
@@ -11,7 +12,7 @@ export type UploadListener = {
 /** Uses XMLHttpRequest, because fetch has no upload progress. Returns a function that aborts; no callback follows. */
 export function send(file: Blob, name: string, listener: UploadListener): () => void {
   const request = new XMLHttpRequest();
-  request.open("PUT", `/api/attachments?name=${encodeURIComponent(name)}`);
+  request.open("PUT", at(`/api/attachments?name=${encodeURIComponent(name)}`));
   request.setRequestHeader("content-type", file.type || "application/octet-stream");
   request.setRequestHeader("accept", "application/json");
   request.upload.onprogress = (event) => listener.progress(event.loaded);
