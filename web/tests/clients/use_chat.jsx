@@ -1,0 +1,68 @@
+// A page of the stock client: `useChat` as its documentation shows it. It keeps its messages in the browser.
+import { useChat } from "@ai-sdk/react";
+import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
+import { useEffect, useRef, useState } from "react";
+import { createRoot } from "react-dom/client";
+
+const id = new URLSearchParams(location.search).get("chat");
+const transport = new DefaultChatTransport({ api: "/chat" });
+const kept = JSON.parse(localStorage.getItem(id) ?? "[]");
+
+function App() {
+  const chat = useChat({
+    id,
+    transport,
+    messages: kept,
+    resume: kept.length > 0,
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+  });
+  const { messages, status, error } = chat;
+  const [text, setText] = useState("");
+  const picker = useRef(null);
+  useEffect(() => localStorage.setItem(id, JSON.stringify(messages.filter(({ role }) => role === "user"))), [messages]);
+
+  function send(event) {
+    event.preventDefault();
+    chat.sendMessage({ text, files: picker.current.files.length > 0 ? picker.current.files : undefined });
+    picker.current.value = "";
+    setText("");
+  }
+
+  return (
+    <main data-status={status} data-error={error?.message}>
+      {messages.map((message) => (
+        <article key={message.id} aria-label={message.role}>
+          {message.parts.map((part, index) => (
+            <Part key={index} part={part} approve={chat.addToolApprovalResponse} />
+          ))}
+          {message.role === "user" && (
+            <button onClick={() => chat.sendMessage({ text: "three", messageId: message.id })}>Edit</button>
+          )}
+        </article>
+      ))}
+      <form onSubmit={send}>
+        <input aria-label="Message" value={text} onChange={(event) => setText(event.target.value)} />
+        <input aria-label="Files" type="file" multiple ref={picker} />
+        <button>Send</button>
+      </form>
+      <button onClick={() => chat.stop()}>Stop</button>
+      <button onClick={() => chat.regenerate()}>Regenerate</button>
+    </main>
+  );
+}
+
+function Part({ part, approve }) {
+  if (part.type === "text") return <p>{part.text}</p>;
+  if (part.type === "file") return <img src={part.url} alt={part.mediaType} />;
+  if (!part.type.startsWith("tool-")) return null;
+  return (
+    <pre>
+      {part.state} {JSON.stringify(part.output)}
+      {part.state === "approval-requested" && (
+        <button onClick={() => approve({ id: part.approval.id, approved: true })}>Approve</button>
+      )}
+    </pre>
+  );
+}
+
+createRoot(document.getElementById("root")).render(<App />);
