@@ -1,4 +1,4 @@
-"""Stock clients in a real browser, with a route of a program's own."""
+"""Stock clients, `useChat` and assistant-ui, in a real browser, with a route of a program's own."""
 
 import pytest
 
@@ -10,9 +10,10 @@ from support.own_route import OwnRoute
 @pytest.fixture(scope="module")
 def sites():
     with background_servers() as servers:
-        yield {"stock": SiteAddress(servers.enter(OwnRoute("use_chat.jsx")).url)}
+        clients = {"stock": "use_chat.jsx", "assistant": "assistant_ui.jsx"}
+        yield {name: SiteAddress(servers.enter(OwnRoute(client)).url) for name, client in clients.items()}
 
 
-@pytest.mark.parametrize("scenario", scenarios_in("stock_clients"))
+@pytest.mark.parametrize("scenario", [*scenarios_in("stock_clients"), *scenarios_in("assistant_ui")])
 def test_stock_client(scenario, sites, tmp_path):
     run_scenario(scenario, sites, tmp_path, {"release": page_tools.GATE.release}, seconds=60)

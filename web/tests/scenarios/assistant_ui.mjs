@@ -1,0 +1,35 @@
+// assistant-ui with its runtime for npm's `ai`, and a route of a program's own.
+const PIXEL = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==",
+  "base64",
+);
+const answers = (page) => page.getByRole("article", { name: "assistant" });
+
+async function send(page, text) {
+  await page.getByLabel("Message").fill(text);
+  await page.getByRole("button", { name: "Send" }).click();
+}
+
+export async function assistant_ui_sends_its_attachments(context) {
+  const page = await context.visit("/", { on: "assistant" });
+  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), page.getByRole("button", { name: "Attach" }).click()]);
+  await chooser.setFiles([{ name: "dot.png", mimeType: "image/png", buffer: PIXEL }]);
+  await page.getByText("dot.png").waitFor();
+  await send(page, "What is this?");
+  await answers(page).getByText(/image 1: .*png/).waitFor();
+}
+
+export async function assistant_ui_shows_tools_cancels_and_sends_again(context) {
+  const page = await context.visit("/", { on: "assistant" });
+  await send(page, "/gdrive_display_image name=red");
+  await answers(page).getByText(/complete \{"type":"file","number":1/).waitFor();
+  await answers(page).getByText(/64 x 48 pixels/).waitFor();
+  await send(page, "/take_time");
+  await answers(page).nth(1).getByText(/^running/).waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await answers(page).nth(1).getByText(/^requires-action/).waitFor();
+  await send(page, "Hello again");
+  // assistant-ui writes a result of its own, which the model gets as one of the client.
+  await answers(page).nth(2).getByText(/not verified.* User cancelled tool call/).waitFor();
+  await context.call("release"); // the thread of the stopped call
+}
