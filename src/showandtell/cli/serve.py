@@ -36,6 +36,7 @@ from showandtell.cli.serve_options import (
     Origins,
     Port,
     Proxies,
+    PublicUrl,
     Rate,
     Seconds,
     Steps,
@@ -71,6 +72,7 @@ class ServeOptions(Struct, frozen=True):
     names: tuple[str, ...]
     origins: tuple[str, ...]
     proxies: str
+    public_url: str | None
     model: str
     tools: str | None
     deps: str | None
@@ -109,6 +111,7 @@ def serve(  # noqa: PLR0917 - each is an option
     rate: Rate = "",
     origin: Origins = None,
     proxy: Proxies = LOCAL_PROXIES,
+    public_url: PublicUrl = None,
     open_page: Open = False,
     log_format: Log = LogFormat.text,
     verbose: Verbose = False,
@@ -132,7 +135,18 @@ def serve(  # noqa: PLR0917 - each is an option
     place = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
     runs = (model, tools, deps, folder, describe, max_steps, max_seconds, on_full)
     options = ServeOptions(
-        place, host, split(name), split(origin), proxy, *runs, max_message_files, rate, log_format, verbose, log_clients
+        place,
+        host,
+        split(name),
+        split(origin),
+        proxy,
+        public_url,
+        *runs,
+        max_message_files,
+        rate,
+        log_format,
+        verbose,
+        log_clients,
     )
     listening = listen(host, port)
     address = f"http://{format_host(host)}:{listening.getsockname()[1]}"
@@ -191,6 +205,7 @@ def config_of(options: ServeOptions) -> Config:
         bind=options.host,
         hosts=options.names,
         origins=options.origins,
+        public_url=options.public_url or None,
         default_model=options.model,
         tools=tuple(arguments.import_tools(options.tools)) if options.tools is not None else (),
         deps=arguments.import_deps(options.deps) if options.deps is not None else None,

@@ -67,6 +67,15 @@ Proxies = Annotated[
         help="trusted proxies, comma-separated addresses or networks",
     ),
 ]
+PublicUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--public-url",
+        rich_help_panel=NETWORK,
+        envvar="SHOWANDTELL_PUBLIC_URL",
+        help="the address for clients behind a proxy with a prefix, such as https://example.com/chat",
+    ),
+]
 Open = Annotated[bool, typer.Option("--open", rich_help_panel=NETWORK, help="open the page in the browser")]
 Folder = Annotated[
     Path | None,
