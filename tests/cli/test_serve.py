@@ -216,3 +216,12 @@ def field_of(number, place):
 
 def is_alive(number):
     return field_of(number, 0) not in {None, "Z"}
+
+
+async def test_addresses_begin_with_the_public_url(tmp_path):
+    async with running(tmp_path, "--public-url", "https://chat.example.com/help/") as program:
+        headers = {"authorization": f"Bearer {program.token}"}
+        url = f"{program.url}/api/attachments?name=note.txt"
+        async with program.session.put(url, data=b"hello", headers=headers) as answer:
+            file = await answer.json()
+    assert file["url"].startswith("https://chat.example.com/help/api/attachments/att_")
