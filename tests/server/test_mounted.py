@@ -193,9 +193,9 @@ def test_the_end_of_the_event_loop_leaves_runs_to_the_next_program(tmp_path):
 
     async def begin():
         async with hosted(in_starlette, tmp_path, agent) as session:
-            answer = await session.post("/assistant/api/chat", json=chat_body("/wait_once"))
-            while not began:
-                await answer.content.readany()
+            async with session.post("/assistant/api/chat", json=chat_body("/wait_once")) as answer:
+                while not began:
+                    await answer.content.readany()
 
     async def go_on():
         async with hosted(in_starlette, tmp_path, agent) as session:
@@ -207,3 +207,18 @@ def test_the_end_of_the_event_loop_leaves_runs_to_the_next_program(tmp_path):
     chunks = asyncio.run(go_on())
     assert chunks[-1]["messageMetadata"]["status"] == "complete"
     assert len(began) == 2
+
+
+@pytest.mark.parametrize(
+    ("origin", "allowed"), [("https://app.example", "https://app.example"), ("https://x.example", None)]
+)
+async def test_pages_of_other_origins_may_show_what_a_signed_address_names(origin, allowed, tmp_path):
+    async with hosted(in_fastapi, tmp_path, origins=("https://app.example",)) as session:
+        _, file = await fetch(session, "/assistant/api/attachments?name=red.png", "PUT", data=png())
+        for url, policy, reader in (
+            (file["url"], "cross-origin", allowed),
+            (file["url"].partition("?")[0], "same-origin", None),
+        ):
+            async with session.get(url, headers={"origin": origin}) as answer:
+                assert answer.headers["cross-origin-resource-policy"] == policy
+                assert answer.headers.get("access-control-allow-origin") == reader

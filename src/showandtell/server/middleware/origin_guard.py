@@ -15,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from showandtell.errors import BadInput
-from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, COOKIES_KEY
+from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, COOKIES_KEY, USER_KEY, User
 from showandtell.server.middleware.refusals import Refusal
 
 #: Host names of a server that listens on the loopback interface only.
@@ -153,22 +153,30 @@ class OriginGuard:
             return site == ["same-origin"]
         return "cookie" not in headers
 
-    def _allowed_origin(self, headers: Headers) -> str | None:
+    def _allowed_origin(self, headers: Headers, *, is_signed: bool = False) -> str | None:
         """Return the origin of another page that may read the response, or None."""
         origin = headers.get("origin")
         preflight = "access-control-request-method" in headers
-        known = "authorization" in headers or preflight
+        known = "authorization" in headers or preflight or is_signed
         return origin if origin in self._origins and known and "cookie" not in headers else None
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
-        """Return a `send` that adds security headers and cookies. Headers set by the route take precedence."""
+        """Return a `send` that adds security headers and cookies. Headers set by the route take precedence.
+
+        Pages of other origins may show what a signed URL names: its signature is the permission, and no cookie counts.
+        """
         scope[COOKIES_KEY] = cookies = list[str]()
-        origin = self._allowed_origin(Headers(scope=scope))
+        request_headers = Headers(scope=scope)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=[*message.get("headers", ())])
                 _add_headers(headers, scope["path"], cookies)
+                user: User | None = scope.get(USER_KEY)
+                is_signed = user is not None and user.method == "signed"
+                if is_signed:
+                    headers["cross-origin-resource-policy"] = "cross-origin"
+                origin = self._allowed_origin(request_headers, is_signed=is_signed)
                 if scope["path"].startswith("/api/"):
                     headers.setdefault("cache-control", "no-store")
                 if self._origins:
