@@ -192,10 +192,12 @@ def test_the_end_of_the_event_loop_leaves_runs_to_the_next_program(tmp_path):
         return "done"
 
     async def begin():
-        async with hosted(in_starlette, tmp_path, agent) as session:
-            async with session.post("/assistant/api/chat", json=chat_body("/wait_once")) as answer:
-                while not began:
-                    await answer.content.readany()
+        async with (
+            hosted(in_starlette, tmp_path, agent) as session,
+            session.post("/assistant/api/chat", json=chat_body("/wait_once")) as answer,
+        ):
+            while not began:
+                await answer.content.readany()
 
     async def go_on():
         async with hosted(in_starlette, tmp_path, agent) as session:

@@ -34,6 +34,11 @@ def make_media():
     return {name: base64.b64encode(data).decode() for name, data in files.items()}
 
 
+async def in_loop(function, *arguments):
+    """Call a function in the event loop of the servers."""
+    return function(*arguments)
+
+
 @contextmanager
 def open_page_servers(make_folder):
     """Start one server for each site.
@@ -52,7 +57,7 @@ def open_page_servers(make_folder):
             "scratch": servers.add_server(make_folder("scratch")),
             "accounts": servers.add_server(make_folder("accounts")),
         }
-        open_accounts(in_process["accounts"])
+        servers.run(in_loop(open_accounts, in_process["accounts"]))
         process = ServerProcess(make_folder("process"))
         functions = {
             "resume": lambda times=1: servers.run(provider.resume(times)),

@@ -134,20 +134,8 @@ def serve(  # noqa: PLR0917 - each is an option
     check_server()
     place = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
     runs = (model, tools, deps, folder, describe, max_steps, max_seconds, on_full)
-    options = ServeOptions(
-        place,
-        host,
-        split(name),
-        split(origin),
-        proxy,
-        public_url,
-        *runs,
-        max_message_files,
-        rate,
-        log_format,
-        verbose,
-        log_clients,
-    )
+    network = (host, split(name), split(origin), proxy, public_url)
+    options = ServeOptions(place, *network, *runs, max_message_files, rate, log_format, verbose, log_clients)
     listening = listen(host, port)
     address = f"http://{format_host(host)}:{listening.getsockname()[1]}"
 

@@ -128,6 +128,8 @@ class StoredConversation(MemoryConversation):
         self._right: Right = right
         self._database, self._terms, self._account = database, terms, Account(state.owner, quotas, terms.clock)
         self._lease = Lease(database, state.id, terms)
+        #: Begins what `abandon` does, at once: the run stores nothing more here.
+        self.lose_turn = self._lease.lose
         self._loop = asyncio.get_running_loop()
         self._changing = asyncio.Lock()
         self._remembered: dict[DerivationRequest, Derivative | Failed] = {}
@@ -165,10 +167,6 @@ class StoredConversation(MemoryConversation):
     async def abandon(self) -> None:
         """Leave a run as a crash would, so that another process can continue it. It stores nothing more here."""
         await self._lease.abandon()
-
-    def lose_turn(self) -> None:
-        """Do at once what `abandon` begins with: the run stores nothing more here."""
-        self._lease.lose()
 
     def _check_right(self) -> None:
         if self._right == "reader":
