@@ -53,13 +53,8 @@ def ag_ui_stream(run: Run[Any], link: Link | None = None, *, request: object) ->
     def list_files() -> Iterable[Record]:
         return [links.attachment(file) for file in conversation.attachments.values()]
 
-    context = AgUiContext(
-        read.thread_id,
-        read.run_id,
-        read.parent_run_id,
-        is_legacy=read.is_legacy,
-        messages=read.client_messages,
-        state=read.state,
+    context = AgUiContext.of(
+        read,
         steps=count_steps(run),
         files=list_files,
         seal=turn.seals.seal if turn is not None and turn.seals is not None else None,

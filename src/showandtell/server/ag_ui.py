@@ -27,22 +27,18 @@ from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval
 from showandtell.core.ui_stream.chunks import serialize
 from showandtell.core.ui_stream.messages import Page
-from showandtell.errors import BadInput, NotFound, ShowAndTellError
+from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import CurrentUser, User
-from showandtell.server.chat import Place, find_or_prepare, find_repeat, make_drafts
 from showandtell.server.chat_request import UPLOAD_FIRST, ChatRequest, FileId
 from showandtell.server.event_stream import EventStream
 from showandtell.server.files.attachments import CurrentLink
-from showandtell.server.files.receiving import refuse_body
-from showandtell.server.middleware.body_limits import MAX_CHAT_BODY, receive_limited
 from showandtell.server.model_choice import choose_model
+from showandtell.server.new_messages import Place, answer_body, find_last_run, find_repeat, in_place, make_drafts
 from showandtell.server.runs.execute import replay_run
-from showandtell.server.runs.live_run import RunDiscarded, RunRequest
-from showandtell.server.runs.manager import TURN_SECONDS
+from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.schemas import errors
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations import runs
-from showandtell.storage.conversations.access import AliasTaken
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.runs import RUNNING, RunRow
 from showandtell.storage.conversations.stored_conversation import StoredConversation
@@ -107,31 +103,12 @@ REQUEST_BODY: dict[str, Any] = {
 )
 async def run_ag_ui(request: Request, server: CurrentServer, user: CurrentUser, link: CurrentLink) -> Response:
     """Respond to a new message or to answers to interrupts; without them, stream the conversation so far."""
-    body = None
-    try:
-        async with server.runs.requests.awaited(user.name, TURN_SECONDS):
-            body = await receive_limited(request.scope, request.receive, MAX_CHAT_BODY)
-            if not isinstance(body, bytes):
-                return body or Response(status_code=499)  # the client is gone: only metrics and logs see this
-            return await respond(server, user, parse_run_input(body), link)
-    except ShowAndTellError as error:
-        if body is not None:
-            raise
-        return refuse_body(error)
 
+    async def respond(body: bytes) -> Response:
+        asked = parse_run_input(body)
+        return await in_place(server, user, asked.thread_id, lambda place: respond_in(server, user, asked, place, link))
 
-async def respond(server: Server, user: User, asked: RunInput, link: Link) -> Response:
-    """Respond in the conversation of a request, which is stored with its first run."""
-    place = await find_or_prepare(server, user, asked.thread_id)
-    try:
-        return await respond_in(server, user, asked, place, link)
-    except (AliasTaken, RunDiscarded):
-        pass  # a concurrent request created it, or nothing of an earlier copy of this request was stored
-    except NotFound:
-        if place.create is not None or await runs.conversation_exists(server.store.database, place.conversation.id):
-            raise
-        # a concurrent request created it and deleted it
-    return await respond(server, user, asked, link)
+    return await answer_body(request, server, user, respond)
 
 
 async def respond_in(server: Server, user: User, asked: RunInput, place: Place, link: Link) -> Response:
@@ -206,13 +183,8 @@ def count_steps(conversation: StoredConversation) -> int:
 def make_context(asked: RunInput, conversation: StoredConversation, link: Link, **settings: Any) -> AgUiContext:
     """The context of a response's stream."""
     links = FileLinks(conversation.id, link)
-    return AgUiContext(
-        asked.thread_id,
-        asked.run_id,
-        asked.parent_run_id,
-        is_legacy=asked.is_legacy,
-        messages=asked.client_messages,
-        state=asked.state,
+    return AgUiContext.of(
+        asked,
         files=lambda: [links.attachment(file) for file in conversation.attachments.values()],
         **settings,
     )
@@ -222,11 +194,7 @@ async def read_again(
     server: Server, asked: RunInput, conversation: StoredConversation, row: RunRow, link: Link, **settings: Any
 ) -> Response:
     """Stream the answer of a run from its start, whatever of it the client has. Raises `NotFound`."""
-    last = row
-    if row.state != RUNNING and row.message_id is not None:  # an approval continues a response in another run
-        last = await runs.find_last_of(server.store.database, conversation.id, row.message_id) or row
-    if last.state == RUNNING:
-        last = await server.runs.wait_accepted(last)
+    last = await find_last_run(server, conversation, row)
     context = make_context(asked, conversation, link, is_repeat=True, **settings)
     if last.state == RUNNING:
         events = server.addresses.follow(server.runs.follow(last, late=True), link)

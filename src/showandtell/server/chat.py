@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from fastapi import APIRouter, Request
-from msgspec import Struct
-from sqlalchemy import Connection
 from starlette.responses import Response
 
 from showandtell.core.messages.file_json import Link
-from showandtell.core.messages.message import BranchPoint, Draft
-from showandtell.core.messages.parts import Approval, Text
+from showandtell.core.messages.message import BranchPoint
 from showandtell.core.ui_stream.chunks import HEADERS
-from showandtell.errors import BadInput, NotFound, ShowAndTellError
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, User
-from showandtell.server.chat_request import ChatRequest, FileId, parse_chat_request
+from showandtell.server.chat_request import ChatRequest, parse_chat_request
 from showandtell.server.event_stream import EventStream
 from showandtell.server.files.attachments import CurrentLink
-from showandtell.server.files.receiving import refuse_body
-from showandtell.server.idempotency import Decision, decide, find_branch_point, possible_keys, starts_branch
-from showandtell.server.middleware.body_limits import MAX_CHAT_BODY, receive_limited
+from showandtell.server.idempotency import find_branch_point, starts_branch
 from showandtell.server.model_choice import choose_model
+from showandtell.server.new_messages import (
+    Place,
+    answer_body,
+    find_last_run,
+    find_repeat,
+    in_place,
+    is_conversation_id,
+    make_drafts,
+)
 from showandtell.server.runs.execute import replay_run
-from showandtell.server.runs.live_run import RunDiscarded, RunRequest
-from showandtell.server.runs.manager import TURN_SECONDS
+from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.schemas import errors
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations import library, runs
-from showandtell.storage.conversations.access import ID, AliasTaken, resolve
-from showandtell.storage.conversations.memory_conversation import waiting_calls
+from showandtell.storage.conversations.access import resolve
 from showandtell.storage.conversations.runs import RUNNING, RunRow
-from showandtell.storage.conversations.sharing import author_of
 from showandtell.storage.conversations.stored_conversation import StoredConversation
-from showandtell.storage.files.sources import stored_facts
 
 router = APIRouter(prefix="/api/chat", tags=["chat"])
 
@@ -83,59 +82,12 @@ REQUEST_BODY: dict[str, Any] = {
 )
 async def chat(request: Request, server: CurrentServer, user: CurrentUser, link: CurrentLink) -> Response:
     """Respond to a new or edited message or to an approval, or regenerate a response."""
-    body = None
-    try:
-        async with server.runs.requests.awaited(user.name, TURN_SECONDS):
-            body = await receive_limited(request.scope, request.receive, MAX_CHAT_BODY)
-            if not isinstance(body, bytes):
-                return body or Response(status_code=499)  # the client is gone: only metrics and logs see this
-            chat_request = parse_chat_request(body)
-            return await respond(server, user, chat_request, link)
-    except ShowAndTellError as error:
-        if body is not None:
-            raise
-        return refuse_body(error)
 
+    async def respond(body: bytes) -> Response:
+        parsed = parse_chat_request(body)
+        return await in_place(server, user, parsed.chat_id, lambda place: respond_in(server, user, parsed, place, link))
 
-class Place(Struct, frozen=True):
-    """A request's conversation; `create` stores a new one."""
-
-    conversation: StoredConversation
-    create: Callable[[Connection, float], None] | None = None
-
-
-async def respond(server: Server, user: User, request: ChatRequest, link: Link) -> Response:
-    """Respond in the request's conversation. A new one is stored with its first run, and deleted if that fails."""
-    place = await find_or_prepare(server, user, request.chat_id)
-    try:
-        return await respond_in(server, user, request, place, link)
-    except (AliasTaken, RunDiscarded):
-        pass  # a concurrent request created it, or nothing of an earlier copy of this request was stored
-    except NotFound:
-        if place.create is not None or await runs.conversation_exists(server.store.database, place.conversation.id):
-            raise
-        # a concurrent request created it and deleted it
-    return await respond(server, user, request, link)
-
-
-def is_conversation_id(chat_id: str) -> bool:
-    """Whether a chat id has the form of this server's conversation ids; any other is a client's own name."""
-    return chat_id.startswith("conv_") and ID.fullmatch(chat_id) is not None
-
-
-async def find_or_prepare(server: Server, user: User, chat_id: str) -> Place:
-    """Open the conversation of a chat id, or prepare a new one, of which nothing is stored yet."""
-    database = server.store.database
-    if is_conversation_id(chat_id):
-        return Place(await server.store.open(chat_id, user.name, "writer"))
-    conversation_id = await library.find_alias(database, user.name, chat_id)
-    if conversation_id is not None:
-        try:
-            return Place(await server.store.open(conversation_id, user.name, "writer"))
-        except NotFound:
-            if await runs.conversation_exists(database, conversation_id):
-                raise
-    return Place(*server.store.prepare(user.name, alias=chat_id))
+    return await answer_body(request, server, user, respond)
 
 
 async def respond_in(server: Server, user: User, request: ChatRequest, place: Place, link: Link) -> Response:
@@ -155,47 +107,6 @@ async def respond_in(server: Server, user: User, request: ChatRequest, place: Pl
     return stream_response(server, live.buffer.follow(), conversation.id, link)
 
 
-async def make_drafts(
-    server: Server, user: User, request: ChatRequest, conversation: StoredConversation
-) -> list[Draft]:
-    """The new messages of a request. Raises `BadInput` if it is empty, `NotFound` for a file that isn't the user's."""
-    if request.is_regeneration:
-        return []
-    waiting = {call.call_id for call in waiting_calls(conversation.messages)}
-    if request.approvals:
-        decisions = {call_id: answer for call_id, answer in request.approvals.items() if call_id in waiting}
-        if not decisions:
-            raise BadInput("none of these calls is waiting for approval: load the conversation again")
-        return [Draft("user", tuple(Approval(call_id, *answer) for call_id, answer in decisions.items()))]
-    if request.client_id is None:
-        if conversation.messages:
-            return []  # continue the conversation
-        raise BadInput("there is no message: send text or a file")
-    if not request.content:
-        raise BadInput("the message is empty: send text or a file")
-    max_files = server.config.max_message_files
-    files = [part for part in request.content if isinstance(part, FileId)]
-    if len(files) > max_files:
-        raise BadInput(f"{len(files)} files are too many for one message: send up to {max_files}")
-    uploads = server.store.uploads(user.name)
-    claimed = {file.id: await uploads.claim(file.id, conversation.id) for file in files}
-    await conversation.check_quotas(stored_facts(claimed.values()))
-    parts = tuple(Text(part) if isinstance(part, str) else claimed[part.id] for part in request.content)
-    author = await author_of(server.store, conversation, user.name) if server.accounts is not None else None
-    return [Draft("user", parts, author=author)]
-
-
-async def find_repeat(server: Server, request: ChatRequest, conversation: StoredConversation) -> Decision:
-    """Find out whether the request was sent before."""
-    database, messages = server.store.database, conversation.messages
-    stored: dict[str, RunRow] = {}
-    for key in possible_keys(request, messages):
-        run = await runs.find_of_client(database, conversation.id, key)
-        if run is not None:
-            stored[key] = run
-    return decide(request, messages, stored)
-
-
 async def read_branch_point(
     server: Server, request: ChatRequest, conversation: StoredConversation
 ) -> BranchPoint | None:
@@ -210,11 +121,7 @@ async def read_branch_point(
 
 async def replay_or_follow(server: Server, conversation: StoredConversation, row: RunRow, link: Link) -> Response:
     """Stream the run that the same message started before. Raises `NotFound` if it is on another branch."""
-    last = row
-    if row.state != RUNNING and row.message_id is not None:  # an approval continues a response in another run
-        last = await runs.find_last_of(server.store.database, conversation.id, row.message_id) or row
-    if last.state == RUNNING:
-        last = await server.runs.wait_accepted(last)
+    last = await find_last_run(server, conversation, row)
     if last.state == RUNNING:
         return stream_response(server, server.runs.follow(last, late=last.id != row.id), conversation.id, link)
     await conversation.refresh()  # the run may have ended after the conversation was read

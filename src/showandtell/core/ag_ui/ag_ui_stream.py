@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never, cast, get_args
+from typing import Any, Self, assert_never, cast, get_args
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +16,7 @@ from msgspec import Struct
 from showandtell.core.ag_ui import events as ag
 from showandtell.core.ag_ui.client_messages import MessageAccumulator
 from showandtell.core.ag_ui.content import call_parts, call_text, file_record, is_shown, is_visible
+from showandtell.core.ag_ui.run_input import RunInput
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.ui_stream import chunks as ui
@@ -58,6 +59,19 @@ class AgUiContext:
     history: Sequence[Record] | None = None
     files: Callable[[], Iterable[Record]] = tuple
     seal: Callable[[ToolCall], str] | None = None
+
+    @classmethod
+    def of(cls, request: RunInput, **settings: Any) -> Self:
+        """The context of a response to a request, with the other fields in `settings`."""
+        return cls(
+            request.thread_id,
+            request.run_id,
+            request.parent_run_id,
+            is_legacy=request.is_legacy,
+            messages=request.client_messages,
+            state=request.state,
+            **settings,
+        )
 
 
 class AgUiStream:
