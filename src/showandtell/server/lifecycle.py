@@ -57,7 +57,7 @@ class Lifecycle:
             task = loop.create_task(self._keep(opened))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        return await asyncio.shield(opened)
+        return opened.result() if opened.done() else await asyncio.shield(opened)
 
     async def _keep(self, opened: asyncio.Future[Server]) -> None:
         loop = asyncio.get_running_loop()

@@ -1,0 +1,90 @@
+"""The chat mounted in a FastAPI program beside the same chat at the root: what the mount adds to a request.
+
+Both are served by uvicorn in one process of their own, on two ports, with one store. The client asks them in turn over
+kept connections. Processor time of the server's process a request, median of the rounds, and the median of the ratios
+of the two in each round.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from statistics import median
+
+import aiohttp
+import uvicorn
+from fastapi import FastAPI
+
+from cases import table
+from showandtell import Agent, Store
+from showandtell.asgi import chat_app
+
+GOAL = 1.05
+ROUNDS, REQUESTS = 31, 200
+PATHS = ("/api/me", "/api/conversations")
+
+
+async def identify(request: object) -> str:
+    """Everybody is one user."""
+    del request
+    return "ann"
+
+
+async def serve() -> None:
+    """Serve both until standard input ends, and print their ports."""
+    settings = {"secret": b"s" * 32, "rates": "reads=1000000/minute"}
+    chat = chat_app(Store.at(tempfile.mkdtemp()), Agent("inspector"), user=identify, **settings)
+    host = FastAPI()
+    host.mount("/assistant", chat)
+    servers = [uvicorn.Server(uvicorn.Config(app, port=0, log_level="error")) for app in (chat, host)]
+    tasks = [asyncio.create_task(server.serve()) for server in servers]
+    while not all(server.started for server in servers):
+        await asyncio.sleep(0.01)
+    print(*(server.servers[0].sockets[0].getsockname()[1] for server in servers), flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    for server in servers:
+        server.should_exit = True
+    await asyncio.gather(*tasks)
+
+
+def processor_seconds(process: int) -> float:
+    """Processor time that a process has used, by its threads' clocks in nanoseconds where Linux has them."""
+    total = 0
+    for thread in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{thread}/schedstat", encoding="ascii") as source:
+            total += int(source.read().split()[0])
+    return total / 1e9
+
+
+async def measure(process: int, url: str, path: str, session: aiohttp.ClientSession) -> float:
+    """Microseconds a request."""
+    start = processor_seconds(process)
+    for _ in range(REQUESTS):
+        async with session.get(url + path) as answer:
+            assert answer.status == 200
+            await answer.read()
+    return (processor_seconds(process) - start) / REQUESTS * 1e6
+
+
+async def main() -> None:
+    """Print the table."""
+    child = await asyncio.create_subprocess_exec(sys.executable, __file__, "serve", stdin=-1, stdout=-1)
+    assert child.stdout is not None and child.stdin is not None
+    ports = (await child.stdout.readline()).split()
+    urls = [f"http://127.0.0.1:{int(ports[0])}", f"http://127.0.0.1:{int(ports[1])}/assistant"]
+    rows: list[list[object]] = []
+    async with aiohttp.ClientSession() as session:
+        for path in PATHS:
+            times = [[await measure(child.pid, url, path, session) for url in urls] for _ in range(ROUNDS + 1)][1:]
+            at_root, mounted = (median(column) for column in zip(*times, strict=True))
+            ratio = median(pair[1] / pair[0] for pair in times)
+            rows.append([path, f"{at_root:.0f}", f"{mounted:.0f}", f"{ratio:.3f}", f"{GOAL}"])
+    child.stdin.close()
+    await child.wait()
+    print(table(["request", "at the root, µs", "mounted, µs", "ratio", "goal"], rows))
+
+
+if __name__ == "__main__":
+    asyncio.run(serve() if sys.argv[1:] == ["serve"] else main())
