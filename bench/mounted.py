@@ -8,9 +8,10 @@ of the two in each round.
 from __future__ import annotations
 
 import asyncio
-import os
+import socket
 import sys
 import tempfile
+from pathlib import Path
 from statistics import median
 
 import aiohttp
@@ -38,11 +39,13 @@ async def serve() -> None:
     chat = chat_app(Store.at(tempfile.mkdtemp()), Agent("inspector"), user=identify, **settings)
     host = FastAPI()
     host.mount("/assistant", chat)
-    servers = [uvicorn.Server(uvicorn.Config(app, port=0, log_level="error")) for app in (chat, host)]
-    tasks = [asyncio.create_task(server.serve()) for server in servers]
-    while not all(server.started for server in servers):
-        await asyncio.sleep(0.01)
-    print(*(server.servers[0].sockets[0].getsockname()[1] for server in servers), flush=True)
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+    for one in sockets:
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    servers = [uvicorn.Server(uvicorn.Config(app, log_level="error")) for app in (chat, host)]
+    serving = [server.serve([one]) for server, one in zip(servers, sockets, strict=True)]
+    tasks = [asyncio.create_task(coroutine) for coroutine in serving]
+    print(*(one.getsockname()[1] for one in sockets), flush=True)
     await asyncio.to_thread(sys.stdin.read)
     for server in servers:
         server.should_exit = True
@@ -50,12 +53,9 @@ async def serve() -> None:
 
 
 def processor_seconds(process: int) -> float:
-    """Processor time that a process has used, by its threads' clocks in nanoseconds where Linux has them."""
-    total = 0
-    for thread in os.listdir(f"/proc/{process}/task"):
-        with open(f"/proc/{process}/task/{thread}/schedstat", encoding="ascii") as source:
-            total += int(source.read().split()[0])
-    return total / 1e9
+    """Processor time that a process has used, by the clocks that Linux keeps of its threads."""
+    threads = Path(f"/proc/{process}/task").iterdir()
+    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
 
 
 async def measure(process: int, url: str, path: str, session: aiohttp.ClientSession) -> float:
@@ -71,7 +71,8 @@ async def measure(process: int, url: str, path: str, session: aiohttp.ClientSess
 async def main() -> None:
     """Print the table."""
     child = await asyncio.create_subprocess_exec(sys.executable, __file__, "serve", stdin=-1, stdout=-1)
-    assert child.stdout is not None and child.stdin is not None
+    assert child.stdout is not None
+    assert child.stdin is not None
     ports = (await child.stdout.readline()).split()
     urls = [f"http://127.0.0.1:{int(ports[0])}", f"http://127.0.0.1:{int(ports[1])}/assistant"]
     rows: list[list[object]] = []

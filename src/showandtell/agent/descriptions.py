@@ -102,13 +102,14 @@ class FunctionDescriber:
         return described, Usage()
 
     async def call(self, pictures: Sequence[File]) -> Derivative | Failed:
-        """Call the function in a thread of its own, since it may block or hang."""
+        """Call the function, in a thread of its own unless it is async, since it may block or hang."""
         thread, timeout = CallThread(), asyncio.timeout(self.seconds)
         texts: list[str] = []
         try:
             async with timeout:
                 for picture in pictures:
-                    words = await thread.run(self.function, picture)
+                    is_async = inspect.iscoroutinefunction(self.function)
+                    words = self.function(picture) if is_async else await thread.run(self.function, picture)
                     described = read_words(await words if inspect.isawaitable(words) else words, self.name)
                     if len(pictures) == 1:
                         return described
