@@ -7,6 +7,7 @@ The providers' pages show settings, capabilities, and what `ask` prints when it 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
 import shlex
@@ -22,6 +23,7 @@ from typing import TypeAlias
 from typer.testing import CliRunner
 
 from showandtell.cli import main as cli
+from showandtell.config.settings import keys
 from showandtell.core.capabilities.cells import Capability, FileLimits, Place
 from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.matrix import PROBES, markdown, matrix, name_models, place_result, place_upload
@@ -264,6 +266,21 @@ def summary() -> str:
     return "\n".join(lines) + "\n"
 
 
+def configuration() -> str:
+    """The table of all keys of a configuration file."""
+    may = {"yes": "yes", "less": "less", "no": ""}
+    rows = ["| key | option | default | in a found file | |", "| --- | --- | --- | --- | --- |"]
+    for name, key in keys().items():
+        if not name.startswith("providers."):
+            default = "" if key.default is None or key.default in ("", ()) else f"`{json.dumps(key.default)}`"
+            option = f"`{key.option}`" if key.option else ""
+            rows.append(f"| `{name}` | {option} | {default} | {may[key.about.found]} | {escape(key.about.help)} |")
+    rows.append(
+        "| `providers.NAME.base_url`, `.api_key` | | | | address and key of a provider, if no variable sets them |"
+    )
+    return "\n".join(rows) + "\n"
+
+
 def escape(text: str) -> str:
     """Escape Markdown in evidence."""
     return re.sub(r"([*_\[\]|<])", r"\\\1", text)
@@ -278,6 +295,7 @@ def generate(text: str, environ: Environ) -> str:
         "ask": lambda models: show(ask(models), environ),
         "settings": lambda providers: settings(providers or list(ROWS)),
         "files": files,
+        "configuration": lambda _: configuration(),
     }
 
     def fill(match: re.Match[str]) -> str:

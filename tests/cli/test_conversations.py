@@ -213,7 +213,7 @@ def test_fsck_finds_what_is_gone_and_collects_nothing_too_early(folder):
 
 def test_a_database_and_blobs_by_url_need_no_folder(folder):
     where = ["--database", f"sqlite:///{folder}/own.db", "--blobs", str(folder / "own")]
-    environment = {"SHOWANDTELL_DATA": "", "XDG_DATA_HOME": "/proc/nix"}
+    environment = {"SHOWANDTELL_DATA": None, "XDG_DATA_HOME": "/proc/nix"}
     run(folder, "ask", "hi", "-a", "plan.png", *where, more=environment)
     assert "2 messages" in run(folder, "list", *where, more=environment)[0]
     assert [path for path in (folder / "own").rglob("*") if path.is_file()] != []
@@ -326,7 +326,7 @@ main()
 
 def test_without_the_extra_a_chat_works_keeps_nothing_and_says_so_once(folder):
     program = (sys.executable, "-c", BLOCKED)
-    chat = spawn(folder, "chat", stdin="/list_files\nhi\n", environ={"SHOWANDTELL_DATA": ""}, program=program)
+    chat = spawn(folder, "chat", stdin="/list_files\nhi\n", program=program)
     assert (chat.returncode, chat.stderr.count("pip install 'showandtell[history]'")) == (0, 1)
     assert "This conversation is not stored." in chat.stdout
 

@@ -100,7 +100,7 @@ def test_a_file_for_the_user_alone_is_listed_as_kept_from_the_model(folder):
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [
-        (["ask"], "Missing argument"),
+        (["ask"], "nothing to ask"),
         (["ask", ""], "nothing to ask"),
         (["ask", "  "], "nothing to ask"),
         (["ask", "x", "--attach", "."], ". is a folder: name a file in it"),

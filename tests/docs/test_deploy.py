@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 NAME = "chat.example.com"
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "deploy.md").read_text()
-ELSEWHERE = {"SHOWANDTELL_SECRET", "SHOWANDTELL_TOKEN", "SHOWANDTELL_OVERRIDES", "SHOWANDTELL_TELEMETRY_CONTENT"}
+ELSEWHERE = {f"SHOWANDTELL_{name}" for name in ("CONFIG", "OVERRIDES", "SECRET", "TELEMETRY_CONTENT", "TOKEN")}
 OIDC = {f"SHOWANDTELL_OIDC_{item}" for item in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")}
 nginx = pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed: apt-get install nginx-light")
 LANDLOCK_CALLS = {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}

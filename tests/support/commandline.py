@@ -61,7 +61,7 @@ LONGEST = 120
 
 
 def spawn(folder, *arguments, stdin="", environ=None, stdout=subprocess.PIPE, **settings):
-    """The same in a process of its own, for what only a process has: signals, limits, its imports."""
+    """The same in a process of its own, for what only a process has: signals, limits, its imports, a file as stdin."""
     return subprocess.run(  # noqa: S603 - our own program
         [*(settings.pop("program", None) or PROGRAM), *arguments],
         check=False,
@@ -69,7 +69,7 @@ def spawn(folder, *arguments, stdin="", environ=None, stdout=subprocess.PIPE, **
         stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
-        input=stdin,
+        **({"input": stdin} if isinstance(stdin, str) else {"stdin": stdin}),
         env={**os.environ, **(environ or {})},
         **{"timeout": LONGEST, **settings},
     )

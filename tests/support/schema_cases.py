@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
+from showandtell import RunLimits
 from support.serving import serving
 
 RATES = "chat=1000000/minute, uploads=1000000/minute, reads=1000000/minute, login=1000000/minute"
@@ -25,7 +26,7 @@ def apart(folder):
 
     async def live():
         stop = asyncio.Event()
-        async with serving(folder, rates=RATES, max_seconds=5.0) as site:
+        async with serving(folder, rates=RATES, limits=RunLimits(seconds=5)) as site:
             over.append((asyncio.get_running_loop(), stop))
             found["url"], found["token"] = site.url, site.server.keys.token
             ready.set()

@@ -354,7 +354,7 @@ def test_a_recording_that_is_over_or_broken_says_so(tmp_path):
 
 def test_the_command_writes_what_the_plan_then_obeys(tmp_path, capsys):
     environ = {"SHOWANDTELL_OVERRIDES": str(tmp_path / "mine.json")}
-    status = command.run(BEDROCK, ["document"], None, write=True, json=False, environ=environ)
+    status = command.run(BEDROCK, ["document"], None, save=True, json=False, environ=environ)
     output = capsys.readouterr().out
     assert status == 0
     assert "document  tool result" in output
@@ -363,9 +363,9 @@ def test_the_command_writes_what_the_plan_then_obeys(tmp_path, capsys):
     assert all(cell.evidence.startswith("eye test with application/pdf") for cell in cells)
 
 
-def test_a_dry_run_writes_nothing_and_json_is_one_finding_a_line(tmp_path, capsys):
+def test_without_save_nothing_is_written_and_json_is_one_finding_a_line(tmp_path, capsys):
     environ = {"SHOWANDTELL_OVERRIDES": str(tmp_path / "mine.json")}
-    command.run(CLAUDE, ["document"], None, write=False, json=True, environ=environ)
+    command.run(CLAUDE, ["document"], None, save=False, json=True, environ=environ)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["route"] for line in lines] == ["upload", "relocated", "tool result"]
     assert not list(tmp_path.iterdir())
@@ -404,26 +404,26 @@ def test_words_are_spoken_by_a_program_where_there_is_one(tmp_path, monkeypatch)
 
 
 def test_the_command_line_tests_keeps_and_refuses_a_second_recording(tmp_path):
-    arguments = ["verify", "inspector", "--kind", "document", "--no-write", "--record", str(tmp_path / "test.jsonl")]
+    arguments = ["verify", "inspector", "--kind", "document", "--record", str(tmp_path / "test.jsonl")]
     done = CliRunner().invoke(cli.app, arguments)
-    assert (done.exit_code, done.output.splitlines()[-1]) == (0, "nothing was written")
+    assert (done.exit_code, done.output.splitlines()[-1]) == (0, "not written; --save stores them for later plans")
     assert len(read_recording(tmp_path / "test.jsonl")[1]) == 3
     assert "can't be written" in str(CliRunner().invoke(cli.app, arguments).exception)
 
 
 def test_a_recording_answers_in_the_models_place_without_a_key(tmp_path, capsys):
     path, environ = tmp_path / "test.jsonl", {"SHOWANDTELL_OVERRIDES": str(tmp_path / "mine.json")}
-    command.run(BEDROCK, ["document"], path, write=False, json=False, environ=environ)
+    command.run(BEDROCK, ["document"], path, save=False, json=False, environ=environ)
     learnt = path.read_bytes().replace(BEDROCK.encode(), b"bedrock:amazon.nova-pro-v1:0", 1)
     path.write_bytes(re.sub(rb'"date":"[^"]*"', b'"date":"2026-01-31"', learnt, count=1))
     arguments = "bedrock:amazon.nova-pro-v1:0", ["document"], None, path
-    assert command.run(*arguments, write=True, json=False, environ=environ) == 0
+    assert command.run(*arguments, save=True, json=False, environ=environ) == 0
     assert "document  tool result" in capsys.readouterr().out
     assert {cell.date for cell in user_overrides(arguments[0], environ)} == {"2026-01-31"}
 
 
 def test_a_recording_of_another_model_or_other_files_answers_nothing(tmp_path):
-    start, path = ["verify", "inspector", "--no-write", "--kind"], str(tmp_path / "test.jsonl")
+    start, path = ["verify", "inspector", "--kind"], str(tmp_path / "test.jsonl")
     CliRunner().invoke(cli.app, [*start, "image", "--record", path])
     assert CliRunner().invoke(cli.app, [*start, "image", "--replay", path]).exit_code == 0
     other = CliRunner().invoke(cli.app, [*start, "document", "--replay", path]).exception
@@ -431,7 +431,7 @@ def test_a_recording_of_another_model_or_other_files_answers_nothing(tmp_path):
     both = CliRunner().invoke(cli.app, [*start, "image", "--replay", path, "--record", path])
     assert "--record and --replay" in str(both.exception)
     with pytest.raises(BadInput, match=f"is of {CLAUDE}, not of {GEMINI}"):
-        command.run(GEMINI, ["image"], None, tmp_path / "test.jsonl", write=False, json=False)
+        command.run(GEMINI, ["image"], None, tmp_path / "test.jsonl", save=False, json=False)
 
 
 def test_a_slip_of_the_tongue_is_asked_for_again():
@@ -469,7 +469,7 @@ def verify_over_network(model, *options, path, blindness=()):
     ids=["honest", "planted", "recorded"],
 )
 def test_blindness_is_found_over_the_network_and_the_rest_is_seen(tmp_path, model, blindness, expected):
-    done, cells = verify_over_network(model, "--write", path=tmp_path / "mine.json", blindness=blindness)
+    done, cells = verify_over_network(model, "--save", path=tmp_path / "mine.json", blindness=blindness)
     assert (done.exit_code, "6 routes, 4 verdicts; " in done.output) == (0, True), done.output
     assert {key: cell.verdict for key, cell in cells.items()} == expected
     assert {cell.evidence[:21] for cell in cells.values()} == {"eye test at 127.0.0.1"}
@@ -481,11 +481,13 @@ def test_blindness_is_found_over_the_network_and_the_rest_is_seen(tmp_path, mode
     assert receipt.delivery == ("native" if expected == SEEN else "relocated")
 
 
-def test_results_of_another_server_are_not_saved_for_the_provider_by_default(tmp_path):
+def test_verdicts_are_not_stored_unless_asked_to_and_a_gateway_is_named(tmp_path):
     done, cells = verify_over_network(OPUS, path=tmp_path / "mine.json")
     assert (done.exit_code, cells, [*tmp_path.iterdir()]) == (0, {}, [])
     assert "is not anthropic's own address" in done.output
-    assert done.output.splitlines()[-1].startswith("not written: 127.0.0.1:")
+    last = done.output.splitlines()[-1]
+    assert last.startswith("not written: 127.0.0.1:")
+    assert last.endswith("; --save stores them for later plans")
 
 
 @pytest.mark.parametrize(
@@ -512,16 +514,16 @@ def test_a_file_that_can_not_be_written_is_reported_before_the_first_request(tmp
     (tmp_path / "file").write_text("")
     environ = {"SHOWANDTELL_OVERRIDES": str(tmp_path / "file" / "mine.json")}
     with pytest.raises(BadInput, match=r"mine\.json can't be"):
-        command.run(CLAUDE, ["document"], write=True, json=False, environ=environ)
+        command.run(CLAUDE, ["document"], save=True, json=False, environ=environ)
     assert capsys.readouterr().out == ""
-    assert command.run(CLAUDE, ["document"], write=False, json=False, environ=environ) == 0
+    assert command.run(CLAUDE, ["document"], save=False, json=False, environ=environ) == 0
 
 
 def test_verdicts_that_can_not_be_written_in_the_end_are_printed(tmp_path, capsys):
     target = resolve(CLAUDE)
     cells = (Capability("user", "image", ("image/png",), "inline", "sees", "eye test", TODAY),)
     with pytest.raises(BadInput, match=r"can't be"):
-        command.save(cells, target, {"SHOWANDTELL_OVERRIDES": str(tmp_path)})
+        command.store(cells, target, {"SHOWANDTELL_OVERRIDES": str(tmp_path)})
     received = capsys.readouterr().err.partition("\n")[2]
     assert read_overrides(received, CLAUDE) == cells
 

@@ -7,12 +7,14 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 from weakref import WeakKeyDictionary
 
 from showandtell.agent.answer import Answer
 from showandtell.agent.configure import AgentSettings, describer_of, sharing_of, with_account
 from showandtell.agent.drafts import new_drafts
+from showandtell.agent.from_settings import arguments_of
 from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loop import Loop
 from showandtell.agent.memory import Memory
@@ -22,6 +24,7 @@ from showandtell.agent.run_result import OutputT, RunResult
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Overrides, RunArguments, RunLimits
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import OpenToolsets, Toolset, split_tools
+from showandtell.config.read import read_configuration
 from showandtell.config.user_settings import find_target
 from showandtell.core.display.displayed import Block, Displayed
 from showandtell.core.events.types import Event, Finish
@@ -123,6 +126,11 @@ class Agent(Generic[OutputT]):
             connection=replace(connection, transport=self.transport),
         )
         self.memories: WeakKeyDictionary[MemoryConversation, Memory] = WeakKeyDictionary()
+
+    @classmethod
+    def from_config(cls, file: str | Path | None = None, **arguments: Any) -> Agent[Any]:
+        """An agent with the settings of variables and files, replaced by `arguments`. Raises `BadInput`."""
+        return cls(**arguments_of(read_configuration(file).settings, arguments))
 
     @property
     def exchange(self) -> Exchange:

@@ -66,6 +66,11 @@ PAGES = Conversion(
 CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 
+def name_describer(describe: str | Describe | None) -> str:
+    """The name of the describer; empty without one."""
+    return describe if isinstance(describe, str) else PROGRAM if describe else ""
+
+
 class Describer(Protocol):
     """Makes words for pictures, and for PDFs whose text can't be read."""
 

@@ -36,20 +36,21 @@ def import_tools(name: str) -> list[Tool | Toolset]:
         raise UsageError(f"--tools {name}: {type(error).__name__}: {reason}") from error
 
 
-def import_deps(name: str) -> Callable[..., Any]:
-    """The function at MODULE:NAME that makes the `deps` of a run."""
-    function = import_named("--deps", name, "mytools:make_deps")
+def import_function(option: str, name: str) -> Callable[..., Any]:
+    """The function at MODULE:NAME."""
+    function = import_named(option, name, "mytools:function")
     if not callable(function):
-        raise UsageError(f"--deps {name} is a {type(function).__name__}: it must be a function of a user's id")
+        raise UsageError(f"{option} {name} is a {type(function).__name__}: it must be a function")
     return function
 
 
 def import_named(option: str, name: str, example: str) -> Any:
-    """What MODULE:NAME names. Errors name the option."""
-    module, _, attribute = name.partition(":")
+    """What MODULE:NAME names, in the current folder, or in that of FOLDER/MODULE:NAME. Errors name the option."""
+    path, _, attribute = name.rpartition(":")
+    folder, _, module = path.rpartition("/")
     if not (module and attribute):
         raise UsageError(f"{option} {name}: write MODULE:NAME, such as {example}")
-    loaded = import_module(option, module)
+    loaded = import_module(option, module, Path(folder).expanduser() if folder else Path.cwd())
     if not hasattr(loaded, attribute):
         raise UsageError(f"{option} {name}: {module} has no {attribute}; write MODULE:NAME")
     return getattr(loaded, attribute)
@@ -65,9 +66,9 @@ def as_list(name: str, value: object) -> list[Named]:
     return cast("list[Named]", tools)
 
 
-def import_module(option: str, name: str) -> ModuleType:
-    """A module of the current folder or of the environment. Its errors become a `UsageError` with file and line."""
-    sys.path.insert(0, str(Path.cwd()))
+def import_module(option: str, name: str, folder: Path) -> ModuleType:
+    """A module of a folder or of the environment. Its errors become a `UsageError` with file and line."""
+    sys.path.insert(0, str(folder))
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

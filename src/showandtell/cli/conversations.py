@@ -14,9 +14,12 @@ import typer
 
 from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.cli import arguments, sessions
+from showandtell.cli.configured import STORE, with_settings
 from showandtell.cli.fsck import fsck
-from showandtell.cli.options import AsJson, Blobs, Data, MaxFileBytes, Quota, Strip, Url
+from showandtell.cli.options import AsJson
+from showandtell.cli.sessions import place_of
 from showandtell.cli.transcript import counts_of, file_line, transcript
+from showandtell.config.settings import Settings
 from showandtell.core.display.words import counted, one_line, plain, short
 from showandtell.core.histories.from_anthropic import from_anthropic
 from showandtell.core.histories.from_gemini import from_gemini
@@ -27,8 +30,6 @@ from showandtell.core.planning.labels import format_size
 from showandtell.errors import BadConversation, NotFound, UsageError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.conversation_file import load
-from showandtell.storage.files.file_cache import MAX_FILE_BYTES
-from showandtell.storage.location import StorageLocation
 
 if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store, Summary
@@ -56,15 +57,14 @@ READERS: dict[ExportFormat, Callable[[Any], History]] = {
 }
 
 
+@with_settings(*STORE)
 def list_all(
+    settings: Settings,
     limit: Annotated[int, typer.Option("--most", "-n", min=1, help="maximum number, newest first")] = 20,
-    data: Data = None,
-    database: Url = None,
-    blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
     """List the stored conversations, the most recently changed first."""
-    location = StorageLocation(data, database, blobs)
+    location = place_of(settings)
     try:
         summaries = sessions.with_existing(location, lambda store: store.list(sessions.OWNER, limit=limit))
     except NotFound:
@@ -85,11 +85,10 @@ def summary_line(summary: Summary) -> str:
     return f"{summary.id}  {when}{counts}  {one_line(summary.title, MAX_TITLE)}"
 
 
+@with_settings(*STORE)
 def show(
+    settings: Settings,
     conversation: Which = sessions.LAST,
-    data: Data = None,
-    database: Url = None,
-    blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
     """Print a conversation: messages, files with their numbers, and how each file was sent to the model."""
@@ -98,7 +97,7 @@ def show(
         found = await sessions.find(store, conversation)
         return found, len(await found.everything()) - len(found.messages)
 
-    found, elsewhere = sessions.with_existing(StorageLocation(data, database, blobs), read)
+    found, elsewhere = sessions.with_existing(place_of(settings), read)
     if json:
         value = {
             "id": found.id,
@@ -112,12 +111,11 @@ def show(
         typer.echo(line)
 
 
+@with_settings(*STORE)
 def export(
+    settings: Settings,
     conversation: Which,
     path: Annotated[Path, typer.Argument(help="the zip file to write")],
-    data: Data = None,
-    database: Url = None,
-    blobs: Blobs = None,
 ) -> None:
     """Write a conversation with its files to one zip file, for `import`."""
     if path.exists():
@@ -130,7 +128,7 @@ def export(
         await export_conversation(found, path)
         return found
 
-    found = sessions.with_existing(StorageLocation(data, database, blobs), write)
+    found = sessions.with_existing(place_of(settings), write)
     typer.echo(f"{found.id}: {counts_of(found)} in {plain(path)}, {format_size(path.stat().st_size)}")
     for line in without_bytes(found):
         typer.echo(f"without its bytes: {line}", err=True)
@@ -143,15 +141,11 @@ def without_bytes(conversation: MemoryConversation) -> Iterator[str]:
             yield file_line(file)
 
 
-def import_file(  # noqa: PLR0917 - each is an option
+@with_settings("storage.", "file_policy.max_file_bytes")
+def import_file(
+    settings: Settings,
     path: Annotated[Path, typer.Argument(help="a file written by `export`, or a conversation file")],
     form: Annotated[ExportFormat | None, typer.Option("--from", help="the API of a JSON file with messages")] = None,
-    max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
-    data: Data = None,
-    database: Url = None,
-    blobs: Blobs = None,
-    quota: Quota = None,
-    strip_location: Strip = False,
 ) -> None:
     """Store a conversation from a file: written by `export` or by hand, or with --from the messages of an API."""
     arguments.existing(path)
@@ -167,8 +161,7 @@ def import_file(  # noqa: PLR0917 - each is an option
 
         return await import_conversation(store, path, sessions.OWNER, read)
 
-    location = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
-    found = sessions.with_store(location, store_history)
+    found = sessions.with_store(place_of(settings), store_history)
     typer.echo(f"{found.id}: {counts_of(found)}")
     for _, file in sorted(found.attachments.items()):
         if file.problem is not None:
@@ -195,13 +188,12 @@ def read_foreign(path: Path, form: ExportFormat) -> History:
     return READERS[form](value)
 
 
-def delete(  # noqa: PLR0917 - each is an option
+@with_settings(*STORE)
+def delete(
+    settings: Settings,
     conversation: Annotated[str, typer.Argument(help="the id of a conversation, or last")],
     file: Annotated[int | None, typer.Option("--file", help="delete only the file with this number")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="don't ask")] = False,
-    data: Data = None,
-    database: Url = None,
-    blobs: Blobs = None,
 ) -> None:
     """Permanently delete a conversation and its files, or one file, also from providers that it was uploaded to."""
 
@@ -215,7 +207,7 @@ def delete(  # noqa: PLR0917 - each is an option
         for reason in problems:
             typer.echo(f"not deleted: {short(reason)}", err=True)
 
-    sessions.with_existing(StorageLocation(data, database, blobs), delete_it, deletes=True)
+    sessions.with_existing(place_of(settings), delete_it, deletes=True)
 
 
 def name_of(conversation: MemoryConversation, number: int) -> str:

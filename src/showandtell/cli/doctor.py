@@ -20,7 +20,9 @@ from typing import Literal, NamedTuple, TypeAlias
 import typer
 from msgspec import ValidationError, convert
 
-from showandtell.cli.options import Data, Url
+from showandtell.cli.configured import with_settings
+from showandtell.cli.sessions import place_of
+from showandtell.config.settings import Settings
 from showandtell.config.user_settings import data_folder
 from showandtell.core.display.words import plain
 from showandtell.errors import ShowAndTellError
@@ -78,12 +80,19 @@ class Finding(NamedTuple):
     words: str
 
 
-def doctor(data: Data = None, database: Url = None) -> None:
+@with_settings("storage.data", "storage.database")
+def doctor(settings: Settings) -> None:
     """Check this installation: versions, the decoder's sandbox, the data folder, the database, the page.
 
     Exit status: 0 if all of it works, even with less protection than Linux can give, 1 if something is broken.
     """
-    findings = [*check_versions(), *check_decoder(), *check_data(data or data_folder(), database), check_page()]
+    place = place_of(settings)
+    findings = [
+        *check_versions(),
+        *check_decoder(),
+        *check_data(place.data or data_folder(), place.database),
+        check_page(),
+    ]
     for state, name, words in findings:
         typer.echo(plain(f"{state:<6}  {name}: {words}"))
     raise typer.Exit(1 if any(finding.state == "BROKEN" for finding in findings) else 0)

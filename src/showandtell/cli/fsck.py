@@ -12,7 +12,10 @@ import msgspec
 import typer
 
 from showandtell.cli import sessions
-from showandtell.cli.options import AsJson, Blobs, Data, Url
+from showandtell.cli.configured import STORE, with_settings
+from showandtell.cli.options import AsJson
+from showandtell.cli.sessions import place_of
+from showandtell.config.settings import Settings
 from showandtell.core.display.words import counted, plain
 from showandtell.storage.location import DATABASE_NAME, StorageLocation
 
@@ -26,18 +29,17 @@ DAMAGED_FILES = f"files are damaged: restore them from the backup ({RESTORE})"
 INTACT = "the database and all stored files are intact"
 
 
+@with_settings(*STORE)
 def fsck(
+    settings: Settings,
     collect: Annotated[bool, typer.Option("--collect", help="delete bytes that have been unused for a day")] = False,
-    data: Data = None,
-    database: Url = None,
-    blobs: Blobs = None,
     json: AsJson = False,
 ) -> None:
     """Read the whole database, and check every stored file against its hash. Exit status 1 if anything is damaged.
 
     A server may be running. Leftovers of killed uploads are listed, and are no damage.
     """
-    place = StorageLocation(data, database, blobs)
+    place = place_of(settings)
     missing = place.missing()
     if missing is None or not (missing.name == DATABASE_NAME and (missing.parent / "blobs").is_dir()):
         sessions.check_existing(place)

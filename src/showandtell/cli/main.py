@@ -19,32 +19,29 @@ import typer
 from typer.exceptions import TyperException
 
 from showandtell.agent.agent import Agent, Run
-from showandtell.agent.builtin_tools import builtin_tools
-from showandtell.agent.decide import OnFull
 from showandtell.agent.render import explain as explain_files
 from showandtell.agent.render import render as render_request
-from showandtell.agent.settings import FilePolicy, RunLimits
-from showandtell.cli import arguments, sessions, terminal
+from showandtell.cli import arguments, sessions, standard_input, terminal
 from showandtell.cli import chat as chatting
 from showandtell.cli import verify as verify_command
+from showandtell.cli.agents import file_policy, folder_of, make_agent
 from showandtell.cli.chat import ENDING, EXIT, INTERRUPTED
+from showandtell.cli.configured import AGENT, load, with_settings
 from showandtell.cli.conversations import COMMANDS
 from showandtell.cli.doctor import doctor
 from showandtell.cli.learned import EPILOG, models
-from showandtell.cli.options import Blobs, Data, Describe, FullContext, MaxFileBytes, Quota, Strip, Url
 from showandtell.cli.serve import serve
+from showandtell.cli.show_settings import config as show_settings
 from showandtell.cli.token import token
+from showandtell.config.settings import Settings
 from showandtell.config.user_settings import read_overrides
 from showandtell.core.capabilities import matrix as table
 from showandtell.core.display.words import plain
 from showandtell.core.events.types import ErrorEvent, Event, Finish
 from showandtell.core.messages.file import File
-from showandtell.core.planning.values import OnUnsupported
 from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile, UsageError
 from showandtell.media.sandbox import hide_process
-from showandtell.samples import folder as samples
 from showandtell.storage.files import conversation_file
-from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 from showandtell.storage.location import StorageLocation
 
 #: DEL and the C1 controls, which JSON doesn't escape.
@@ -54,18 +51,17 @@ IN_CHAT = f"{STATUSES} Always 0 at a terminal; otherwise that of the last answer
 VERIFY_STATUSES = (
     "Exit status: 0 all routes have a verdict or were skipped, 1 no verdict or an error, 2 usage, 3 some failed."
 )
-WRITE = "store the verdicts, or don't; default: store them if the provider's own address was used"
+#: The settings that decide how files are sent.
+PLAN = ("model", "file_policy.on_unsupported", "file_policy.max_in_context", "file_policy.context_share")
+CONFIG = "a configuration file, in place of the nearest showandtell.toml"
 
 app = typer.Typer(
     help="Tools that show, not just tell: every model sees the files that a tool returns.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 
-Model = Annotated[str, typer.Option("--model", "-m", envvar="SHOWANDTELL_MODEL", help="provider:model, or inspector")]
-Tools = Annotated[str | None, typer.Option("--tools", help="MODULE:NAME, a list of tools in an importable module")]
-Folder = Annotated[Path | None, typer.Option("--folder", help="the folder that read_file serves; default: samples")]
 Strict = Annotated[bool, typer.Option("--strict", help="fail if the model doesn't support a file")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON value per line")]
 Which = Annotated[
@@ -91,70 +87,60 @@ def print_version(requested: bool) -> None:
 
 @app.callback()
 def choose(
+    ctx: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", envvar="SHOWANDTELL_CONFIG", help=CONFIG),
+    ] = None,
     _: Annotated[
         bool, typer.Option("--version", callback=print_version, is_eager=True, help="print the version")
     ] = False,
 ) -> None:
     """Tools that show, not just tell: every model sees the files that a tool returns."""
+    load(ctx, config)
 
 
 @app.command(epilog=IN_CHAT)
+@with_settings(*AGENT, "storage.")
 def chat(
-    model: Model = "inspector",
-    tools: Tools = None,
-    folder: Folder = None,
-    conversation: Which = sessions.NEW,
-    strict: Strict = False,
-    on_full: FullContext = "error",
-    describe: Describe = None,
-    max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
-    data: Data = None,
-    database: Url = None,
-    blobs: Blobs = None,
-    quota: Quota = None,
-    strip_location: Strip = False,
-    verbose: Verbose = False,
+    settings: Settings, conversation: Which = sessions.NEW, strict: Strict = False, verbose: Verbose = False
 ) -> None:
     """Chat in the terminal. If stdin is not a terminal, each line is a message, and the chat ends with the input."""
     terminal.configure_logging(verbose=verbose)
-    agent = make_agent(model, tools, folder, file_policy(strict, describe, max_file_bytes), on_full)
+    agent = make_agent(settings, strict=strict)
     _ = agent.exchange  # raises before the user writes a message
-    place = sessions.choose_location(
-        StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), conversation
-    )
-    raise typer.Exit(chatting.run_chat(agent, folder, place, conversation))
+    place = sessions.choose_location(sessions.place_of(settings), conversation)
+    raise typer.Exit(chatting.run_chat(agent, folder_of(settings), place, conversation))
 
 
 @app.command(epilog=STATUSES)
+@with_settings(*AGENT, "storage.")
 def ask(
-    text: Annotated[str, typer.Argument(help="the message")],
-    attach: Annotated[list[Path] | None, typer.Option("--attach", "-a", help="a file for the model to see")] = None,
-    model: Model = "inspector",
-    tools: Tools = None,
-    folder: Folder = None,
+    settings: Settings,
+    text: Annotated[str | None, typer.Argument(help="the message; default, and for -: standard input")] = None,
+    attach: Annotated[
+        list[Path] | None, typer.Option("--attach", "-a", help="a file for the model to see; - for standard input")
+    ] = None,
     conversation: Which = sessions.NEW,
     strict: Strict = False,
-    on_full: FullContext = "error",
-    describe: Describe = None,
-    max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
-    data: Data = None,
-    database: Url = None,
-    blobs: Blobs = None,
-    quota: Quota = None,
-    strip_location: Strip = False,
     json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Ask once. Prints the answer, and a line for each tool call, file and receipt; with --json all events."""
+    """Ask once. Prints the answer, and a line for each tool call, file and receipt; with --json all events.
+
+    Beside a message, what is piped into the command is a file for the model to see.
+    """
     terminal.configure_logging(verbose=verbose)
-    files = [File.from_path(arguments.existing(path.expanduser(), "--attach: ")) for path in attach or []]
+    names = [str(path) for path in attach or []]
+    paths = [Path(name).expanduser() for name in names if name != standard_input.DASH]
+    files = [File.from_path(arguments.existing(path, "--attach: ")) for path in paths]
+    text, piped = standard_input.read_input(text, names, settings.file_policy.max_file_bytes)
+    files += [piped] if piped is not None else []
     if not text.strip() and not files:
-        raise UsageError("there is nothing to ask: write a message, or attach a file with --attach")
+        raise UsageError(standard_input.NOTHING)
     try:
-        agent = make_agent(model, tools, folder, file_policy(strict, describe, max_file_bytes), on_full)
-        place = sessions.choose_location(
-            StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location), conversation
-        )
+        agent = make_agent(settings, strict=strict)
+        place = sessions.choose_location(sessions.place_of(settings), conversation)
         raise typer.Exit(watch(agent, text, files, place, conversation, json=json))
     except ShowAndTellError as error:
         if json:
@@ -202,24 +188,25 @@ def print_id(conversation_id: str | None) -> None:
 
 
 @app.command()
+@with_settings(*PLAN)
 def render(
+    settings: Settings,
     conversation: Annotated[Path, typer.Argument(help="a conversation file")],
-    model: Model = "inspector",
     strict: Strict = False,
 ) -> None:
     """Print the exact request body that would be sent."""
-    policy = FilePolicy(on_unsupported=unsupported(strict))
     history = conversation_file.load(arguments.existing(conversation))
-    request = render_request(history, model=model, file_policy=policy)
+    request = render_request(history, model=settings.model, file_policy=file_policy(settings, strict=strict))
     for piece in request.chunks():
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.write(b"\n")
 
 
 @app.command()
+@with_settings(*PLAN)
 def explain(
+    settings: Settings,
     paths: Annotated[list[Path], typer.Argument(help="a conversation file, or any files")],
-    model: Model = "inspector",
     place: Annotated[
         FileSource | None, typer.Option("--as", help="whether the files come from a tool (default) or the user")
     ] = None,
@@ -232,13 +219,13 @@ def explain(
         raise UsageError(f"{paths[0]} is a conversation, which has the origin of its files: omit --as")
     files = arguments.files_from_user if place is FileSource.user else arguments.files_from_tool
     source = history if history is not None else files(paths)
-    receipts = explain_files(source, model=model, file_policy=FilePolicy(on_unsupported=unsupported(strict)))
+    receipts = explain_files(source, model=settings.model, file_policy=file_policy(settings, strict=strict))
     hint_at_conversations(paths)
     if json:
         typer.echo(msgspec.json.encode([receipt.record() for receipt in receipts]).decode())
         return
     origin = None if history is not None else f"from {'the user' if place is FileSource.user else 'a tool'}"
-    for line in terminal.format_receipts(receipts, model, origin):
+    for line in terminal.format_receipts(receipts, settings.model, origin):
         typer.echo(line)
 
 
@@ -258,13 +245,11 @@ def verify(
     ] = "",
     record: Annotated[Path | None, typer.Option("--record", help="save requests and responses, without keys")] = None,
     replay: Annotated[Path | None, typer.Option("--replay", help="use a recording instead of a model")] = None,
-    write: Annotated[
-        bool | None, typer.Option("--write/--dry-run", " /--no-write", help=WRITE, show_default=False)
-    ] = None,
+    save: Annotated[bool, typer.Option("--save", help="store the verdicts in your settings, for later plans")] = False,
     json: AsJson = False,
 ) -> None:
-    """Check what a model really sees, with a few requests per kind of file, and use the verdicts from then on."""
-    raise typer.Exit(verify_command.run(model, verify_command.kinds(kind), record, replay, write=write, json=json))
+    """Check what a model really sees, with a few requests per kind of file; --save uses the verdicts from then on."""
+    raise typer.Exit(verify_command.run(model, verify_command.kinds(kind), record, replay, save=save, json=json))
 
 
 @app.command()
@@ -279,28 +264,10 @@ def matrix(
 app.command()(serve)
 app.command()(token)
 app.command()(doctor)
+app.command("config")(show_settings)
 app.command(epilog=EPILOG)(models)
 for name, command in COMMANDS.items():
     app.command(name)(command)
-
-
-def unsupported(strict: bool) -> OnUnsupported:
-    """The policy for `--strict`."""
-    return "error" if strict else "convert"
-
-
-def file_policy(strict: bool, describe: str | None, max_file_bytes: int) -> FilePolicy:
-    """How files reach the model."""
-    return FilePolicy(on_unsupported=unsupported(strict), describe=describe or None, max_file_bytes=max_file_bytes)
-
-
-def make_agent(model: str, tools: str | None, folder: Path | None, files: FilePolicy, on_full: OnFull) -> Agent:
-    """An agent with the built-in tools and those of `--tools`, which replace built-in tools of the same name."""
-    if folder is not None and not folder.is_dir():
-        raise UsageError(f"--folder: {folder} is not a folder")
-    named = arguments.import_tools(tools) if tools is not None else []
-    merged = arguments.merge(builtin_tools(folder or samples()), named)
-    return Agent(model, tools=merged, file_policy=files, limits=RunLimits(on_full=on_full))
 
 
 def print_json(event: Event) -> None:

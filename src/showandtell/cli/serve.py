@@ -9,44 +9,24 @@ import os
 import socket
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec import Struct
 
-from showandtell.agent.decide import OnFull
+from showandtell.agent.from_settings import limits_of, model_settings_of, retry_of
 from showandtell.cli import arguments
+from showandtell.cli.agents import file_policy, folder_of
 from showandtell.cli.announce import Codes, Ready, announce, write_apart
-from showandtell.cli.options import Blobs, Data, Describe, FullContext, MaxFileBytes, Quota, Strip, Url
-from showandtell.cli.serve_options import (
-    PORT,
-    Count,
-    Deps,
-    Files,
-    Folder,
-    Host,
-    Log,
-    LogClients,
-    LogFormat,
-    Model,
-    Names,
-    Open,
-    Origins,
-    Port,
-    Proxies,
-    PublicUrl,
-    Rate,
-    Seconds,
-    Steps,
-    Tools,
-    Verbose,
-)
+from showandtell.cli.configured import AGENT, with_settings
+from showandtell.cli.sessions import place_of
+from showandtell.config.read import read_instructions
+from showandtell.config.settings import Settings
 from showandtell.errors import UsageError
 from showandtell.media.sandbox import hide_process, list_missing_walls
-from showandtell.storage.files.file_cache import MAX_FILE_BYTES
-from showandtell.storage.location import StorageLocation, check_libraries
+from showandtell.storage.location import check_libraries
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -57,69 +37,31 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 INSTALL = "the chat server needs more libraries: pip install 'showandtell[history,server]'"
-#: How many ports to try, from `PORT` on.
-PORTS = 20
+#: The first port to try, and how many.
+PORT, PORTS = 8000, 20
+#: Seconds of a run without a limit of its own.
+MAX_SECONDS = 900.0
 LOOPBACK = "127.0.0.1"
-LOCAL_PROXIES = "127.0.0.1,::1"
 USE_POSTGRESQL = "several workers share one SQLite file and wait for the disk; PostgreSQL is faster"
+
+
+Open = Annotated[bool, typer.Option("--open", help="open the page in the browser")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="log requests and tracebacks")]
 
 
 class ServeOptions(Struct, frozen=True):
     """The options as plain values, from which each worker makes its own configuration."""
 
-    place: StorageLocation
-    host: str
-    names: tuple[str, ...]
-    origins: tuple[str, ...]
-    proxies: str
-    public_url: str | None
-    model: str
-    tools: str | None
-    deps: str | None
-    folder: Path | None
-    describe: str | None
-    max_steps: int
-    max_seconds: float
-    on_full: OnFull
-    max_message_files: int
-    rates: str
-    log_format: LogFormat
+    settings: Settings
     verbose: bool
-    log_clients: bool
 
 
-def serve(  # noqa: PLR0917 - each is an option
-    host: Host = LOOPBACK,
-    port: Port = None,
-    name: Names = None,
-    data: Data = None,
-    database: Url = None,
-    blobs: Blobs = None,
-    model: Model = "inspector",
-    tools: Tools = None,
-    deps: Deps = None,
-    folder: Folder = None,
-    describe: Describe = None,
-    workers: Count = 1,
-    max_file_bytes: MaxFileBytes = MAX_FILE_BYTES,
-    quota: Quota = None,
-    strip_location: Strip = False,
-    max_steps: Steps = 20,
-    max_seconds: Seconds = 900.0,
-    on_full: FullContext = "error",
-    max_message_files: Files = 50,
-    rate: Rate = "",
-    origin: Origins = None,
-    proxy: Proxies = LOCAL_PROXIES,
-    public_url: PublicUrl = None,
-    open_page: Open = False,
-    log_format: Log = LogFormat.text,
-    verbose: Verbose = False,
-    log_clients: LogClients = False,
-) -> None:
+@with_settings(*AGENT, "storage.", "server.")
+def serve(settings: Settings, open_page: Open = False, verbose: Verbose = False) -> None:
     """Serve the chat: a page for people, an API for programs.
 
     More settings are environment variables only:
+    SHOWANDTELL_CONFIG: a configuration file
     SHOWANDTELL_TOKEN: the single user's token; default: the one that
     `showandtell token --show` prints
     SHOWANDTELL_SECRET: the secret for cookies and signed URLs
@@ -132,12 +74,10 @@ def serve(  # noqa: PLR0917 - each is an option
     """
     check_libraries()
     check_server()
-    place = StorageLocation(data, database, blobs, max_file_bytes, quota, strip_location)
-    runs = (model, tools, deps, folder, describe, max_steps, max_seconds, on_full)
-    network = (host, split(name), split(origin), proxy, public_url)
-    options = ServeOptions(place, *network, *runs, max_message_files, rate, log_format, verbose, log_clients)
-    listening = listen(host, port)
-    address = f"http://{format_host(host)}:{listening.getsockname()[1]}"
+    place, own = place_of(settings), settings.server
+    options = ServeOptions(settings, verbose)
+    listening = listen(own.host, own.port)
+    address = f"http://{format_host(own.host)}:{listening.getsockname()[1]}"
 
     def on_started(server: Server) -> None:
         def write(transaction: Callable[[Connection], Codes]) -> Codes:
@@ -154,10 +94,10 @@ def serve(  # noqa: PLR0917 - each is an option
         warn_of_missing_walls()
         announce(address, ready, partial(write_apart, place), open_page=open_page)
 
-    if workers == 1:
+    if own.workers == 1:
         run_server(options, listening, on_started)
     else:
-        run_workers(options, listening, on_ready, workers)
+        run_workers(options, listening, on_ready, own.workers)
 
 
 def warn_of_missing_walls() -> None:
@@ -165,11 +105,6 @@ def warn_of_missing_walls() -> None:
     if missing := list_missing_walls():
         words = "files are decoded without %s: a hostile file could take over this user; see `showandtell doctor`"
         log.warning(words, " and ".join(missing))
-
-
-def split(values: list[str] | None) -> tuple[str, ...]:
-    """The values of an option that may be repeated or comma-separated."""
-    return tuple(name.strip() for value in values or [] for name in value.split(",") if name.strip())
 
 
 def check_server() -> None:
@@ -185,27 +120,28 @@ def config_of(options: ServeOptions) -> Config:
     from showandtell.server.auth.oidc import read_oidc  # noqa: PLC0415 - the same
     from showandtell.server.config import Config  # noqa: PLC0415 - an extra
 
-    if options.folder is not None and not options.folder.is_dir():
-        raise UsageError(f"--folder: {options.folder} is not a folder")
+    settings, own = options.settings, options.settings.server
     return Config(
-        place=options.place,
+        place=place_of(settings),
         token=os.environ.get("SHOWANDTELL_TOKEN") or None,
-        bind=options.host,
-        hosts=options.names,
-        origins=options.origins,
-        public_url=options.public_url or None,
-        default_model=options.model,
-        tools=tuple(arguments.import_tools(options.tools)) if options.tools is not None else (),
-        deps=arguments.import_deps(options.deps) if options.deps is not None else None,
-        folder=options.folder,
-        describe=options.describe or None,
-        max_steps=options.max_steps,
-        max_seconds=options.max_seconds,
-        on_full=options.on_full,
-        max_message_files=options.max_message_files,
-        rates=options.rates,
+        bind=own.host,
+        hosts=own.hosts,
+        origins=own.origins,
+        public_url=own.public_url or None,
+        default_model=settings.model,
+        instructions=read_instructions(settings.instructions),
+        builtin=settings.builtin,
+        tools=tuple(arguments.import_tools(settings.tools)) if settings.tools else (),
+        deps=arguments.import_function("--deps", own.deps) if own.deps else None,
+        folder=folder_of(settings),
+        model_settings=model_settings_of(settings),
+        limits=replace(limits_of(settings), seconds=settings.limits.seconds or MAX_SECONDS),
+        retry=retry_of(settings),
+        file_policy=file_policy(settings),
+        max_message_files=own.max_message_files,
+        rates=own.rate,
         oidc=read_oidc(),
-        log_clients=options.log_clients,
+        log_clients=own.log_clients,
     )
 
 
@@ -221,9 +157,9 @@ def run_server(options: ServeOptions, listening: socket.socket, on_started: Call
     from showandtell.server.process import run  # noqa: PLC0415 - the same
 
     hide_process()  # a worker is a new process
-    configure_logging(options.log_format.value, verbose=options.verbose)
+    configure_logging(options.settings.server.log_format, verbose=options.verbose)
     app = make_app(config_of(options))
-    run(app, listening, on_started, options.proxies)
+    run(app, listening, on_started, options.settings.server.proxies)
 
 
 def run_workers(options: ServeOptions, listening: socket.socket, on_ready: Callable[[Ready], None], count: int) -> None:
@@ -231,8 +167,8 @@ def run_workers(options: ServeOptions, listening: socket.socket, on_ready: Calla
     from showandtell.server.observability.logs import configure_logging  # noqa: PLC0415 - an extra
     from showandtell.server.workers import Workers  # noqa: PLC0415 - the same
 
-    configure_logging(options.log_format.value, verbose=options.verbose)
-    if not (options.place.database or "").startswith("postgres"):
+    configure_logging(options.settings.server.log_format, verbose=options.verbose)
+    if not (options.settings.storage.database or "").startswith("postgres"):
         typer.echo(f"showandtell: {USE_POSTGRESQL}", err=True)
     signalled = Workers(partial(run_worker, options), listening, count, on_ready).run()
     raise SystemExit(128 + signalled)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
 from msgspec.structs import replace
 
 from showandtell.agent.agent import Run
+from showandtell.config.settings import Settings
 from showandtell.errors import NotFound, ProviderError, StorageFailed, UsageError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.file_cache import FileCache
@@ -25,6 +27,14 @@ OWNER = "local"
 NEW, LAST, NONE = "new", "last", "none"
 NOTHING_STORED = "no conversation is stored here yet: start one"
 T = TypeVar("T")
+
+
+def place_of(settings: Settings) -> StorageLocation:
+    """Where conversations are stored."""
+    own = settings.storage
+    data = None if own.data is None else Path(own.data)
+    size = settings.file_policy.max_file_bytes
+    return StorageLocation(data, own.database, own.blobs, size, own.quota, own.strip_location)
 
 
 def choose_location(place: StorageLocation, which: str) -> StorageLocation:

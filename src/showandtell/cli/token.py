@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from showandtell.cli.options import Blobs, Data, Url
+from showandtell.cli.configured import STORE, with_settings
 from showandtell.cli.serve import INSTALL
-from showandtell.cli.sessions import OWNER
+from showandtell.cli.sessions import OWNER, place_of
+from showandtell.config.settings import Settings
 from showandtell.config.user_settings import data_folder
 from showandtell.errors import UsageError
 from showandtell.storage.location import StorageLocation, check_libraries
@@ -40,13 +41,12 @@ Show = Annotated[bool, typer.Option("--show", help="print the permanent token, w
 Renew = Annotated[bool, typer.Option("--renew", help="make a new permanent token; the old one and all sessions end")]
 
 
-def token(
-    show: Show = False, renew: Renew = False, data: Data = None, database: Url = None, blobs: Blobs = None
-) -> None:
+@with_settings(*STORE)
+def token(settings: Settings, show: Show = False, renew: Renew = False) -> None:
     """Print an address that signs one browser in to the server of this data. It works once."""
     check_libraries()
-    place = StorageLocation(data, database, blobs)
-    if not database and not ((data or data_folder()) / "showandtell.db").exists():
+    place = place_of(settings)
+    if not place.database and not ((place.data or data_folder()) / "showandtell.db").exists():
         raise UsageError(NO_SERVER)
     try:
         output, advice = asyncio.run(make_output(place, show=show, renew=renew))

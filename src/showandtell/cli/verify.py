@@ -1,4 +1,4 @@
-"""`showandtell verify`: runs a vision check in the terminal, and stores the verdicts in the user's overrides."""
+"""`showandtell verify`: runs a vision check in the terminal, and stores verdicts in the user's overrides on request."""
 
 from __future__ import annotations
 
@@ -48,19 +48,15 @@ def run(
     recording: Path | None = None,
     replayed: Path | None = None,
     *,
-    write: bool | None,
+    save: bool,
     json: bool,
     environ: Mapping[str, str] = os.environ,
 ) -> int:
-    """Check a model, or replay a recording, print and store the verdicts, and return the exit status.
-
-    write: None stores them only if the provider's own address was used, because a gateway may see less or more.
-    """
+    """Check a model, or replay a recording, print the verdicts, and store them on request. Returns the exit status."""
     if recording is not None and replayed is not None:
         raise UsageError("--record and --replay: a recording is not recorded again")
     target, exchange, head = connect_model(model, environ) if replayed is None else open_replay(model, replayed)
-    writes = not head.host if write is None else write
-    if writes:
+    if save:
         check_overrides_writable(environ)
     if not json:
         echo(*verify_report.head(target, len(chosen) * len(ROUTES), head.host))
@@ -72,10 +68,9 @@ def run(
     cells = capabilities_from(target, findings, head.date, head.host)
     if not json:
         echo(*verify_report.conclude(target, cells, findings))
-    path = save(cells, target, environ) if writes and cells else None
-    withheld = head.host if write is None and cells else ""
-    if not json or withheld:
-        echo(verify_report.format_end(target, path, withheld), out=sys.stderr if json else sys.stdout)
+    path = store(cells, target, environ) if save and cells else None
+    if not json:
+        echo(verify_report.format_end(target, path, head.host if cells else None))
     if not cells:
         return NONE_JUDGED
     return SOME_FAILED if any(finding.outcome == "failed" for finding in findings) else ALL_JUDGED
@@ -121,7 +116,7 @@ def recorded(exchange: Exchange, out: BinaryIO, head: Head) -> Exchange:
     return replace(exchange, send=record(exchange.send, out, head))
 
 
-def save(cells: Sequence[Capability], target: Target, environ: Mapping[str, str]) -> Path:
+def store(cells: Sequence[Capability], target: Target, environ: Mapping[str, str]) -> Path:
     """Store the verdicts; if the file can no longer be written, print them, because they cost money."""
     try:
         return save_overrides(cells, target.name, environ)

@@ -94,10 +94,11 @@ def conclude(target: Target, cells: Sequence[Capability], findings: Sequence[Fin
         yield f"{number(missing, 'route')} without a verdict"
 
 
-def format_end(target: Target, path: Path | None, host: str = "") -> str:
-    """Where the verdicts were written; if they weren't because of a gateway (`host`), how to write them."""
+def format_end(target: Target, path: Path | None, host: str | None) -> str:
+    """Where the verdicts were stored, or how to store them. `host`: the gateway that replied; None without verdicts."""
     if path is not None:
         return f"written to {path}: used for {target.name} from now on"
-    if not host:
+    if host is None:
         return "nothing was written"
-    return f"not written: {host} replied, but verdicts apply to {target.name} at any address; --write stores them"
+    replied = f": {host} replied, but verdicts apply to {target.name} at any address" if host else ""
+    return f"not written{replied}; --save stores them for later plans"

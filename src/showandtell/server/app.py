@@ -14,6 +14,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from showandtell.agent.descriptions import name_describer
 from showandtell.config.user_settings import data_folder
 from showandtell.errors import MissingKey, ShowAndTellError, StorageFailed
 from showandtell.media import gate
@@ -201,7 +202,7 @@ def agents_of(config: Config, transport: Transport) -> tuple[Agents, Catalog]:
     if config.agents is not None:
         given = GivenAgents(config.agents)
         return given, given
-    catalog = ModelCatalog(default=config.default_model, describer=config.describe or "")
+    catalog = ModelCatalog(default=config.default_model, describer=name_describer(config.file_policy.describe))
     return ModelAgents(config, transport), catalog
 
 

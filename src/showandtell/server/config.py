@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from showandtell.agent.agent import Agent
-from showandtell.agent.decide import OnFull
+from showandtell.agent.settings import FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
+from showandtell.config.settings import BUILTIN
+from showandtell.providers.retry import RetryPolicy
 from showandtell.server.auth.host_user import IdentifyUser
 from showandtell.server.auth.oidc import Oidc
 from showandtell.storage.conversations.store import Store
@@ -26,13 +28,14 @@ class Config:
 
     `place` is where the server stores its data. `token` is the single user's; without one, the server generates it.
     `secret` must be the same on all machines that share a database. `hosts` are the accepted Host names, `origins` the
-    other sites that may send requests with a token. `folder` is what the `read_file` tool reads: without one there is
-    no such tool. `deps` returns the `RunContext.deps` of a run for its user's id, or yields it once; it is called again
-    by a worker that continues the run. `describe` is the model that describes pictures to models without eyes.
-    `max_steps` and `max_seconds` limit a run, `max_message_files` a message. `on_full` is what happens if the model's
-    context window is full, as in `RunLimits`. `rates` are requests by group, like "chat=60/minute". With `oidc`, users
-    sign in with an issuer's accounts, in place of the single user. `log_clients` adds clients' addresses and users'
-    names to the log.
+    other sites that may send requests with a token. `instructions` are the operator's: every model gets them, before
+    those of the user. `builtin` are the names of the built-in tools; a tool of `tools` replaces one of its name.
+    `folder` is what the `read_file` tool reads: without one there is no such tool. `deps` returns the
+    `RunContext.deps` of a run for its user's id, or yields it once; it is called again by a worker that continues the
+    run. `model_settings`, `limits`, `retry` and `file_policy` are those of the agents; files are as large as `place`
+    allows. `max_message_files` limits a message. `rates` are requests by group, like "chat=60/minute". With `oidc`,
+    users sign in with an issuer's accounts, in place of the single user. `log_clients` adds clients' addresses and
+    users' names to the log.
 
     `user` and `agents` belong to an application that is mounted in another one: a function that identifies the users of
     that program, and its agents by name. `store` is a store to use in place of `place`. `public_url` is the address of
@@ -50,13 +53,15 @@ class Config:
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     default_model: str = DEFAULT_MODEL
+    instructions: str = ""
+    builtin: tuple[str, ...] = BUILTIN
     tools: tuple[Tool | Toolset, ...] = ()
     deps: Callable[[str], object] | None = None
     folder: Path | None = None
-    describe: str | None = None
-    max_steps: int = 20
-    max_seconds: float | None = 900.0
-    on_full: OnFull = "error"
+    model_settings: ModelSettings = field(default_factory=ModelSettings)
+    limits: RunLimits = field(default_factory=lambda: RunLimits(seconds=900.0))
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    file_policy: FilePolicy = field(default_factory=FilePolicy)
     max_message_files: int = 50
     rates: str = ""
     oidc: Oidc | None = None

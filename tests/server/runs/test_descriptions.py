@@ -3,7 +3,7 @@
 import pytest
 from msgspec.json import encode
 
-from showandtell import File
+from showandtell import File, FilePolicy
 from showandtell.errors import UnknownModel
 from showandtell.network.transport import Transport
 from showandtell.server.config import Config
@@ -28,7 +28,7 @@ def draw() -> File:
 
 
 async def test_a_described_picture_reaches_the_model_and_its_receipt_the_page(tmp_path):
-    async with serving(tmp_path, describe=DESCRIBER, tools=(draw,)) as site:
+    async with serving(tmp_path, file_policy=FilePolicy(describe=DESCRIBER), tools=(draw,)) as site:
         for message in ("m1", "m2"):
             _, chunks = await site.post("/draw", chat=message, id=message)
             (receipt,) = [one["data"] for one in chunks if one["type"] == "data-receipt"]
@@ -37,6 +37,6 @@ async def test_a_described_picture_reaches_the_model_and_its_receipt_the_page(tm
 
 
 async def test_an_unknown_describer_is_an_error_when_the_server_starts():
-    agents = ModelAgents(Config(describe="nobody:x"), Transport())
+    agents = ModelAgents(Config(file_policy=FilePolicy(describe="nobody:x")), Transport())
     with pytest.raises(UnknownModel, match="nobody"):
         agents.get("inspector", agents.new_settings("inspector"))

@@ -103,14 +103,14 @@ async def test_a_run_that_another_worker_takes_over_keeps_its_instructions_and_l
 ):
     monkeypatch.setattr(manager, "GRACE", 0)
     url, (hang, called) = ready_database(database, tmp_path), hanging()
-    async with serving(tmp_path, database=url, tools=(hang,), max_steps=2) as site:
+    async with serving(tmp_path, database=url, tools=(hang,), limits=RunLimits(steps=2, seconds=900)) as site:
         await prefer(site, instructions=RHYMES)
         asking = asyncio.create_task(site.post("tea, please", model="vllm:any"))
         await asyncio.wait_for(called.wait(), 60)
         await prefer(site, instructions=PROSE)
     with suppress(aiohttp.ClientError):
         await asking
-    async with serving(tmp_path, database=url, tools=(order,), max_steps=20) as other:
+    async with serving(tmp_path, database=url, tools=(order,), limits=RunLimits(steps=20, seconds=900)) as other:
         await until(lambda: not other.server.runs.live_count)
     first, second = provider
     assert RHYMES in second["messages"][0]["content"] == first["messages"][0]["content"]
@@ -120,8 +120,8 @@ async def test_a_run_that_another_worker_takes_over_keeps_its_instructions_and_l
 @each_database
 async def test_an_approval_continues_with_the_stored_model_settings_and_limits(database, provider, tmp_path):
     url = ready_database(database, tmp_path)
-    await wait_for_approval(tmp_path, database=url, max_steps=2)
-    async with serving(tmp_path, database=url, tools=(order_later,), max_steps=1) as site:
+    await wait_for_approval(tmp_path, database=url, limits=RunLimits(steps=2, seconds=900))
+    async with serving(tmp_path, database=url, tools=(order_later,), limits=RunLimits(steps=1, seconds=900)) as site:
         await prefer(site, instructions=PROSE, model="inspector")
         assert (await page(site))["waiting"] is True
         status, chunks = await both(site.session, approval())
@@ -148,7 +148,9 @@ async def test_an_answer_that_was_stopped_is_continued_with_the_stored_settings(
 
 async def test_the_next_message_has_the_settings_of_now(provider, tmp_path):
     await wait_for_approval(tmp_path)
-    async with serving(tmp_path, tools=(order_later,), max_steps=5, on_full="summarize") as site:
+    async with serving(
+        tmp_path, tools=(order_later,), limits=RunLimits(steps=5, seconds=900, on_full="summarize")
+    ) as site:
         await prefer(site, instructions=PROSE)
         await site.post("coffee, please", id="m2", model="vllm:any")
         _, newest = map(read_settings, await stored_settings(site))
@@ -179,8 +181,8 @@ async def test_an_approval_of_another_user_has_that_users_instructions(provider,
 
 
 async def test_a_run_without_settings_continues_with_those_of_now(provider, tmp_path):
-    await wait_for_approval(tmp_path, max_steps=2)
-    async with serving(tmp_path, tools=(order_later,), max_steps=9) as site:
+    await wait_for_approval(tmp_path, limits=RunLimits(steps=2, seconds=900))
+    async with serving(tmp_path, tools=(order_later,), limits=RunLimits(steps=9, seconds=900)) as site:
         await change_runs(site, settings=None)
         await prefer(site, instructions=PROSE, model="vllm:other")
         status, chunks = await both(site.session, approval())
@@ -225,10 +227,21 @@ async def test_damaged_settings_refuse_the_approval_and_nothing_else(tmp_path, c
 
 @pytest.mark.usefixtures("provider")
 async def test_nothing_but_instructions_limits_and_settings_of_the_model_is_stored(tmp_path):
-    await wait_for_approval(tmp_path, max_seconds=60.0)
+    await wait_for_approval(tmp_path, limits=RunLimits(seconds=60))
     async with serving(tmp_path) as site:
         (record,) = await stored_settings(site)
     stored = msgspec.json.decode(record)
-    assert {*stored} == {"instructions", "limits", "model_settings"}
+    assert {*stored} == {"instructions", "limits", "model_settings", "operator"}
     assert (stored["instructions"], stored["limits"]["seconds"]) == (RHYMES, 60)
     assert {*stored["model_settings"].values()} == {None, "auto", True}
+
+
+async def test_an_operators_instructions_stand_before_the_users_and_stay_those_of_the_run(provider, tmp_path):
+    settings = {"model_settings": ModelSettings(temperature=0.5), "builtin": ("chart",)}
+    await wait_for_approval(tmp_path, instructions="Never quote prices.", **settings)
+    async with serving(tmp_path, tools=(order_later,), instructions="Quote prices.") as site:
+        await both(site.session, approval())
+    system = provider[-1]["messages"][0]["content"]
+    assert system.endswith(f"\n\nNever quote prices.\n\n{RHYMES}")
+    assert [body["temperature"] for body in provider] == [0.5, 0.5]
+    assert [item["function"]["name"] for item in provider[0]["tools"]] == ["chart", "order"]

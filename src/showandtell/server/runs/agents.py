@@ -6,14 +6,15 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 from showandtell.agent.agent import Agent
 from showandtell.agent.builtin_tools import chart, read_file_in
 from showandtell.agent.file_tools import get_document, list_files, view_file
-from showandtell.agent.settings import Connection, FilePolicy, RunLimits
+from showandtell.agent.settings import Connection
 from showandtell.agent.tools import Tool, by_name
 from showandtell.agent.toolsets import OpenToolsets, split_tools
 from showandtell.errors import ShowAndTellError
@@ -33,10 +34,14 @@ ABOUT_FILES = (
 MAX_AGENTS = 64
 
 
-def build_tools(folder: Path | None, configured: Mapping[str, Tool]) -> list[Tool]:
-    """The tools of every agent. A configured tool replaces a built-in one of that name; `read_file` needs a folder."""
+def build_tools(folder: Path | None, configured: Mapping[str, Tool], names: Collection[str]) -> list[Tool]:
+    """The tools of every agent: the built-in ones of these names, and configured ones, which replace those of a name.
+
+    `read_file` needs a folder.
+    """
     builtin = [chart, view_file, get_document, list_files, *([read_file_in(folder)] if folder is not None else [])]
-    return [*({**by_name(builtin), **configured}).values()]
+    chosen = {name: tool for name, tool in by_name(builtin).items() if name in names}
+    return [*{**chosen, **configured}.values()]
 
 
 class Agents(ABC):
@@ -89,7 +94,7 @@ class ModelAgents(Agents):
         super().__init__()
         self._config, self._transport = config, transport
         tools, self._toolsets = split_tools(config.tools)
-        self._tools = build_tools(config.folder, tools)
+        self._tools = build_tools(config.folder, tools, config.builtin)
         self._open_toolsets = OpenToolsets(self._toolsets)
 
     async def __aenter__(self) -> Self:
@@ -117,23 +122,23 @@ class ModelAgents(Agents):
     @property
     def max_steps(self) -> int:
         """Maximum model calls of a run."""
-        return self._config.max_steps
+        return self._config.limits.steps
 
     def new_settings(self, model: str, instructions: str = "") -> str:
-        """The settings to store with a new run, with a user's instructions. They are the same for every model."""
+        """The settings to store with a new run, with a user's instructions beside the operator's. Models share them."""
         del model
         config = self._config
-        limits = RunLimits(steps=config.max_steps, seconds=config.max_seconds, on_full=config.on_full)
-        return serialize(StoredSettings(instructions, limits))
+        return serialize(StoredSettings(instructions, config.limits, config.model_settings, config.instructions))
 
     def _make(self, model: str, settings: StoredSettings) -> Agent:
         agent = Agent(
             model,
             (*self._tools, *self._toolsets),
-            join_instructions(ABOUT_FILES, settings.instructions),
+            join_instructions(ABOUT_FILES, settings.operator, settings.instructions),
             model_settings=settings.model_settings,
             limits=settings.limits,
-            file_policy=FilePolicy(max_file_bytes=self._config.place.max_file_bytes, describe=self._config.describe),
+            retry=self._config.retry,
+            file_policy=replace(self._config.file_policy, max_file_bytes=self._config.place.max_file_bytes),
             connection=Connection(transport=self._transport),
         )
         _ = agent.exchange  # raises before anything is stored

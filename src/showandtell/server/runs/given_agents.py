@@ -52,12 +52,13 @@ class GivenAgents(Agents):
     def new_settings(self, model: str, instructions: str = "") -> str:
         """The settings to store with a new run of an agent, with a user's instructions."""
         agent = self._find(model)
-        return serialize(StoredSettings(instructions, agent.configured.limits, agent.configured.model))
+        own = agent.configured
+        return serialize(StoredSettings(instructions, own.limits, own.model, own.instructions))
 
     def _make(self, model: str, settings: StoredSettings) -> Agent:
         agent = self._find(model)
         changed = agent.change(
-            instructions=join_instructions(agent.configured.instructions, ABOUT_FILES, settings.instructions),
+            instructions=join_instructions(settings.operator, ABOUT_FILES, settings.instructions),
             model_settings=settings.model_settings,
             limits=settings.limits,
         )

@@ -12,12 +12,14 @@ from showandtell.errors import StorageFailed
 class StoredSettings(Struct, frozen=True):
     """The settings of a run beside its model, which is a column. Keys, tools and `deps` are the server's: never stored.
 
-    `instructions` are the user's own. Defaults are stored, too, since those of a later version may differ.
+    `instructions` are the user's own, `operator` those of the server. Defaults are stored, too, since those of a later
+    version may differ.
     """
 
     instructions: str
     limits: RunLimits
     model_settings: ModelSettings = ModelSettings()
+    operator: str = ""
 
 
 def read_settings(record: str) -> StoredSettings:

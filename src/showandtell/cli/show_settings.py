@@ -1,0 +1,112 @@
+"""The command `config`: which settings count, and where each comes from. It prints no key, password or token."""
+
+from __future__ import annotations
+
+import json as json_format
+import os
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+import typer
+
+from showandtell.cli.configured import Loaded, loaded_by, with_settings
+from showandtell.cli.options import AsJson
+from showandtell.config.settings import Key, Settings, keys
+from showandtell.core.display.words import plain
+from showandtell.providers.auth import find_variable
+from showandtell.providers.rows import ROWS, own_variables
+
+HIDDEN = "(hidden)"
+#: Variables without a key in a file. Their values are secret, or of no use here.
+OTHERS = (
+    "SHOWANDTELL_TOKEN",
+    "SHOWANDTELL_SECRET",
+    "SHOWANDTELL_OIDC_ISSUER",
+    "SHOWANDTELL_OIDC_CLIENT_ID",
+    "SHOWANDTELL_OIDC_CLIENT_SECRET",
+    "SHOWANDTELL_OIDC_AUDIENCE",
+    "SHOWANDTELL_OIDC_SCOPES",
+    "SHOWANDTELL_OVERRIDES",
+    "SHOWANDTELL_TELEMETRY_CONTENT",
+)
+#: User and password of a URL, also of one that is written wrongly, and its query.
+CREDENTIALS = re.compile(r"^([\w+.-]*:/*)?.*@", re.DOTALL)
+QUERY = re.compile(r"\?.+", re.DOTALL)
+WIDTH = 60
+
+
+class Line(NamedTuple):
+    """A setting that counts. origin: an option, a variable, a file, or `default`."""
+
+    key: str
+    value: Any
+    origin: str
+
+
+@with_settings("")
+def config(ctx: typer.Context, settings: Settings, json: AsJson = False) -> None:
+    """Print the settings that count for these options, and where each comes from. Keys and passwords are hidden."""
+    lines = [*list_settings(ctx, settings), *list_variables(loaded_by(ctx))]
+    if json:
+        ignored = {str(path): names for path, names in loaded_by(ctx).configuration.ignored.items()}
+        value = {"settings": [line._asdict() for line in lines], "ignored": ignored}
+        typer.echo(msgspec.json.encode(value).decode())
+        return
+    shown = [(line.key, show(line.value), line.origin) for line in lines]
+    widths = [min(max(len(row[column]) for row in shown), WIDTH) for column in (0, 1)]
+    for name, value, origin in shown:
+        typer.echo(f"{name:{widths[0]}}  {plain(value):{widths[1]}}  {plain(origin)}")
+
+
+def list_settings(ctx: typer.Context, settings: Settings) -> Iterator[Line]:
+    """All settings but those of providers."""
+    files = loaded_by(ctx).configuration.values
+    for name, key in keys().items():
+        source = ctx.get_parameter_source(key.parameter)
+        match source and source.name:
+            case "COMMANDLINE":
+                origin = key.option
+            case "ENVIRONMENT":
+                origin = key.variable
+            case _:
+                origin = files[name].origin if name in files else "default"
+        if not name.startswith("providers."):
+            yield Line(name, hide(key, value_of(settings, name)), origin)
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    """The value of a dotted name."""
+    value: Any = msgspec.to_builtins(settings)
+    for part in name.split("."):
+        value = value[part]
+    return value
+
+
+def list_variables(loaded: Loaded) -> Iterator[Line]:
+    """The providers' keys and base URLs, and what is set by variables alone, as the server's secrets."""
+    files = loaded.configuration.values
+    for provider, row in ROWS.items():
+        for field, names in ("base_url", (*own_variables(provider), *row.variables)), ("api_key", dict(row.keys)):
+            if found := find_variable([*names], os.environ):
+                key = keys()[f"providers.{provider}.{field}"]
+                origin = files[key.name].origin if found[0] in loaded.exported and key.name in files else found[0]
+                yield Line(key.name, hide(key, found[1]), origin)
+    for name in OTHERS:
+        if os.environ.get(name):
+            yield Line(name.removeprefix("SHOWANDTELL_").lower(), HIDDEN, name)
+
+
+def hide(key: Key, value: Any) -> Any:
+    """A value as it may be printed."""
+    if value is None or not key.about.hidden:
+        return value
+    return HIDDEN if key.about.hidden == "yes" else QUERY.sub("?…", CREDENTIALS.sub(r"\1…@", value))
+
+
+def show(value: Any) -> str:
+    """A value on one line."""
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json_format.dumps(value, ensure_ascii=False)

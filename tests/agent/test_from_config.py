@@ -1,0 +1,40 @@
+"""`Agent.from_config`: an agent with the settings of files and variables, as commands have them."""
+
+import pytest
+
+from showandtell import Agent, BadInput, RunLimits
+from showandtell.agent.from_settings import connection_of
+from showandtell.config.read import build_settings
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_an_agent_has_the_settings_of_files_and_variables_and_those_of_the_call(folder, monkeypatch):
+    (folder / "showandtell.toml").write_text(
+        'model = "inspector:gemini"\n[limits]\nsteps = 3\n[file_policy]\nuploads = true'
+    )
+    monkeypatch.setenv("SHOWANDTELL_TEMPERATURE", "0.5")
+    agent = Agent.from_config(instructions="Be brief.")
+    assert (agent.target.name, agent.configured.instructions) == ("inspector:gemini", "Be brief.")
+    assert (agent.configured.limits, agent.configured.model.temperature) == (RunLimits(steps=3), 0.5)
+    assert agent.configured.files.uploads is False  # a file that is only found doesn't widen
+
+
+def test_a_named_file_may_set_everything_and_a_wrong_key_is_an_error(folder):
+    (folder / "mine.toml").write_text("[file_policy]\nuploads = true")
+    assert Agent.from_config("mine.toml").configured.files.uploads is True
+    (folder / "mine.toml").write_text("[file_polcy]\nuploads = true")
+    with pytest.raises(BadInput, match=r"unknown key file_polcy; did you mean \[file_policy\]"):
+        Agent.from_config("mine.toml")
+
+
+def test_a_key_of_a_file_goes_to_its_own_provider_alone_and_below_its_variable():
+    keys = {"providers.openai.api_key": "sk-1", "providers.openai.base_url": "https://gateway.example/v1"}
+    own = build_settings(keys)
+    assert connection_of(own, "openai:gpt-5", {}).api_key == "sk-1"
+    assert connection_of(own, "openai:gpt-5", {"OPENAI_API_KEY": "sk-2"}).api_key is None
+    assert connection_of(own, "anthropic:claude-opus-5", {}).api_key is None
