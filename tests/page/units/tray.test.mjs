@@ -53,24 +53,39 @@ const stored = (name) => ({ id: `att_${name}`, number: null, name, size: 5, stat
 const states = (tray) => tray.items().map((item) => `${item.name} ${item.state}`);
 const nextTask = () => new Promise((done) => setImmediate(done));
 
+/** A tray of a server with these limits. */
+function trayOf(place) {
+  const tray = makeTray(place);
+  tray.limit(LIMITS);
+  return tray;
+}
+
 test("three files are uploaded at a time, and the next starts when one has arrived", () => {
-  const tray = makeTray("c");
-  tray.add([file("a"), file("b"), file("c"), file("d")], "picker", LIMITS);
+  const tray = trayOf("c");
+  tray.add([file("a"), file("b"), file("c"), file("d")], "picker");
   assert.deepEqual(openRequests.map((request) => request.path), ["a", "b", "c"].map((name) => `/api/attachments?name=${name}`));
   openRequests[1].respond(201, stored("b"));
   assert.deepEqual(states(tray), ["a sending", "b ready", "c sending", "d sending"]);
 });
 
 test("a file over the limit is refused before upload", () => {
-  const tray = makeTray("c");
-  tray.add([file("huge", 101), file("1")], "drop", LIMITS);
+  const tray = trayOf("c");
+  tray.add([file("huge", 101), file("1")], "drop");
   assert.match(tray.items()[0].problem, /larger than 100 bytes/);
   assert.deepEqual(openRequests.map((request) => request.path), ["/api/attachments?name=1"]);
 });
 
-test("files over the limit of a message wait for the next message or for a free place", () => {
+test("files that are added before the limits are known wait for them", () => {
   const tray = makeTray("c");
-  tray.add(["1", "2", "3", "4", "5", "6"].map((name) => file(name)), "drop", LIMITS);
+  tray.add([file("huge", 101), file("1")], "drop");
+  assert.deepEqual([states(tray), openRequests], [["huge waiting", "1 waiting"], []]);
+  tray.limit(LIMITS);
+  assert.deepEqual(states(tray), ["huge refused", "1 sending"]);
+});
+
+test("files over the limit of a message wait for the next message or for a free place", () => {
+  const tray = trayOf("c");
+  tray.add(["1", "2", "3", "4", "5", "6"].map((name) => file(name)), "drop");
   while (openRequests.length) openRequests[0].respond(201, stored("x"));
   assert.deepEqual(tray.items().map((item) => item.state), [...Array(4).fill("ready"), "later", "later"]);
   tray.remove(tray.items()[0].key);
@@ -81,16 +96,16 @@ test("files over the limit of a message wait for the next message or for a free 
 });
 
 test("attached files move along when a new conversation gets its id", () => {
-  const tray = makeTray("new");
-  tray.add([file("a")], "picker", LIMITS);
+  const tray = trayOf("new");
+  tray.add([file("a")], "picker");
   tray.move("conv_1");
   openRequests[0].respond(201, stored("a"));
   assert.deepEqual([...storage.keys()], ["showandtell.uploads conv_1"]);
 });
 
 test("a refused file shows the server's message, and a failed upload can be retried", () => {
-  const tray = makeTray("c");
-  tray.add([file("bad"), file("unlucky")], "picker", LIMITS);
+  const tray = trayOf("c");
+  tray.add([file("bad"), file("unlucky")], "picker");
   const [bad, unlucky] = [...openRequests];
   bad.respond(422, { error: { kind: "BadFile", text: "it ends in the middle" } });
   unlucky.respond(503, { error: { kind: "StorageFailed", text: "try again" } });
@@ -102,8 +117,8 @@ test("a refused file shows the server's message, and a failed upload can be retr
 });
 
 test("removing a file aborts its upload or deletes it on the server", () => {
-  const tray = makeTray("c");
-  tray.add([file("a"), file("b")], "picker", LIMITS);
+  const tray = trayOf("c");
+  tray.add([file("a"), file("b")], "picker");
   const [first, second] = [...openRequests];
   first.respond(201, stored("a"));
   for (const { key } of tray.items()) tray.remove(key);
@@ -113,8 +128,8 @@ test("removing a file aborts its upload or deletes it on the server", () => {
 });
 
 test("after a reload the files that the server has are back, and the others have failed", async () => {
-  const before = makeTray("c");
-  before.add([file("a"), file("gone"), file("late")], "picker", LIMITS);
+  const before = trayOf("c");
+  before.add([file("a"), file("gone"), file("late")], "picker");
   const [first, second] = [...openRequests];
   first.respond(201, stored("a"));
   second.respond(201, stored("gone"));
@@ -127,8 +142,8 @@ test("after a reload the files that the server has are back, and the others have
 });
 
 test("sending clears the tray except for failed files", () => {
-  const tray = makeTray("c");
-  tray.add([file("a"), file("b")], "picker", LIMITS);
+  const tray = trayOf("c");
+  tray.add([file("a"), file("b")], "picker");
   const [first, second] = [...openRequests];
   first.respond(201, stored("a"));
   second.onerror();
@@ -138,7 +153,7 @@ test("sending clears the tray except for failed files", () => {
 });
 
 test("pasted pictures get different names, and other files keep theirs", () => {
-  const tray = makeTray("c");
-  tray.add([file("image.png", 1, "image/png"), file("image.png", 1, "image/jpeg"), file("notes.txt")], "paste", LIMITS);
+  const tray = trayOf("c");
+  tray.add([file("image.png", 1, "image/png"), file("image.png", 1, "image/jpeg"), file("notes.txt")], "paste");
   assert.deepEqual(tray.items().map((item) => item.name), ["pasted-1.png", "pasted-2.jpg", "notes.txt"]);
 });

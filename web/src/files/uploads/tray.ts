@@ -15,7 +15,8 @@ export type Tray = ReturnType<typeof makeTray>;
 export function makeTray(at: string) {
   let place = at;
   let items: readonly Upload[] = [];
-  let [made, pasted, maxFiles] = [0, 0, Infinity];
+  let limits: Limits | null = null;
+  let [made, pasted] = [0, 0];
   const watchers = new Set<() => void>();
   const files = new Map<string, File>();
   const stops = new Map<string, () => void>();
@@ -29,27 +30,35 @@ export function makeTray(at: string) {
   const change = (key: string, to: Partial<Upload>) => set(items.map((one) => (one.key === key ? { ...one, ...to } : one)));
   const fresh = (name: string, size: number): Upload => ({ ...BLANK, key: `${place} ${++made}`, name, size });
 
-  function add(picked: Iterable<File>, from: From, limits: Limits | null) {
+  function add(picked: Iterable<File>, from: From) {
     for (const file of picked) {
       const name = nameOf(file, from, from === "paste" ? pasted + 1 : 0);
       if (name !== file.name) pasted += 1;
-      const problem = refuse(file, limits);
       const item = fresh(name, file.size);
-      if (problem) set([...items, { ...item, state: "refused", problem }]);
-      else {
-        files.set(item.key, file);
-        set([...items, { ...item, state: "later", preview: isDrawn(file.type) ? URL.createObjectURL(file) : null }]);
-      }
+      files.set(item.key, file);
+      set([...items, { ...item, preview: isDrawn(file.type) ? URL.createObjectURL(file) : null }]);
     }
-    maxFiles = limits?.max_message_files ?? maxFiles;
     admit();
-    begin();
   }
 
-  /** Queues files up to the limit of one message; the rest wait for the next message. */
+  /** Tells the tray the server's limits. Files that are added before wait for them. */
+  function limit(to: Limits) {
+    limits = to;
+    admit();
+  }
+
+  /** Refuses files that are too large, queues others up to the limit of one message, and starts uploads. */
   function admit() {
-    let space = maxFiles - items.filter((one) => one.state !== "refused" && one.state !== "later").length;
-    set(items.map((one) => (one.state === "later" && space-- > 0 ? { ...one, state: "waiting" } : one)));
+    if (!limits) return;
+    const now = limits;
+    const queued = (one: Upload) => files.has(one.key) && (one.state === "waiting" || one.state === "later");
+    let space = now.max_message_files - items.filter((one) => one.state !== "refused" && !queued(one)).length;
+    const place = (one: Upload): Partial<Upload> => {
+      const problem = refuse(one, now);
+      return problem ? { state: "refused", problem } : { state: space-- > 0 ? "waiting" : "later" };
+    };
+    set(items.map((one) => (queued(one) ? { ...one, ...place(one) } : one)));
+    begin();
   }
 
   /** Starts waiting uploads while there are free slots. */
@@ -85,9 +94,8 @@ export function makeTray(at: string) {
     if (!item) return;
     forget([item]);
     set(items.filter((one) => one !== item));
-    admit();
     if (item.id) api.del(pathOf(item.id)).catch(() => undefined); // the server deletes it after a day anyway
-    begin();
+    admit();
   }
 
   function forget(removed: readonly Upload[]) {
@@ -103,7 +111,7 @@ export function makeTray(at: string) {
     const item = find(key);
     if (item?.state !== "failed") return;
     change(key, { state: "waiting", problem: null });
-    if (files.has(key)) begin();
+    if (files.has(key)) admit();
     else if (item.id) void fetchAgain(key, item.id);
   }
 
@@ -113,7 +121,6 @@ export function makeTray(at: string) {
     forget(removed);
     set(items.filter((one) => !removed.includes(one)));
     admit();
-    begin();
   }
 
   /** Adds files that the server already has. */
@@ -155,7 +162,7 @@ export function makeTray(at: string) {
     return () => void watchers.delete(listener);
   };
   restore();
-  return { items: () => items, watch, add, remove, retry, clear, adopt, move };
+  return { items: () => items, watch, add, limit, remove, retry, clear, adopt, move };
 }
 
 const BLANK: Upload = {

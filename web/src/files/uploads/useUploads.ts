@@ -32,10 +32,13 @@ export function useUploads(limits: Limits | null | undefined, place: string = lo
     redraw(undefined); // an update may have come between render and effect
     return tray.watch(() => redraw(undefined));
   }, [tray]);
+  useEffect(() => {
+    if (limits) tray.limit(limits);
+  }, [tray, limits]);
   const items = tray.items();
   return {
     items,
-    add: (files: Iterable<File>, from: From) => tray.add(files, from, limits ?? null),
+    add: (files: Iterable<File>, from: From) => tray.add(files, from),
     remove: tray.remove,
     retry: tray.retry,
     clear: tray.clear,

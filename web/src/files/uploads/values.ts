@@ -25,8 +25,8 @@ export type Upload = {
 export const isOpen = (upload: Upload) => upload.state === "waiting" || upload.state === "sending";
 
 /** Why a file can't be sent, or null. */
-export function refuse(file: { size: number }, limits: Limits | null): string | null {
-  if (!limits || file.size <= limits.max_file_bytes) return null;
+export function refuse(file: { size: number }, limits: Limits): string | null {
+  if (file.size <= limits.max_file_bytes) return null;
   return `It is larger than ${sizeOf(limits.max_file_bytes)}, the most that one file may have. Send a smaller one.`;
 }
 
