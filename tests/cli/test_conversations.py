@@ -184,12 +184,14 @@ def test_one_file_is_deleted_and_stays_by_name(folder):
 def test_an_upload_that_can_not_be_deleted_is_named(folder):
     which = ask(folder)
     with sqlite3.connect(folder / "data" / "showandtell.db") as database:
-        ((owner, sha256),) = database.execute("SELECT owner, sha256 FROM attachments WHERE number = 1").fetchall()
+        ((owner, sha256),) = database.execute(
+            "SELECT owner, sha256 FROM showandtell_attachments WHERE number = 1"
+        ).fetchall()
         record = '{"variant":{"file_id":"file-abc"}}'
-        columns = [row[1] for row in database.execute("PRAGMA table_info(known)")]
+        columns = [row[1] for row in database.execute("PRAGMA table_info(showandtell_known)")]
         row = {"owner": owner, "sha256": sha256, "recipe": "upload", "at": "openai:k", "record": record}
         values = [row.get(name, 0) for name in columns]
-        database.execute(f"INSERT INTO known VALUES ({','.join('?' * len(values))})", values)  # noqa: S608 - marks alone
+        database.execute(f"INSERT INTO showandtell_known VALUES ({','.join('?' * len(values))})", values)  # noqa: S608 - marks alone
     output, warned = run(folder, "delete", which, "-y")
     assert f"deleted {which}" in output
     assert re.search(r"not deleted: file-abc is still there: ", warned)
@@ -242,7 +244,8 @@ def test_what_can_not_be_opened_is_one_line_with_status_1(folder, case):
 def test_a_database_of_a_newer_version_is_left_alone(folder):
     ask(folder)
     with sqlite3.connect(folder / "data" / "showandtell.db") as database:
-        database.execute("UPDATE alembic_version SET version_num = '9999'")
+        database.execute("UPDATE showandtell_version SET version_num = 'showandtell_9999'")
+        database.execute("DROP TABLE showandtell_login_codes")
     output, warned = run(folder, "ask", "hi", "--json", status=1)
     assert "was written by a newer version of showandtell" in warned
     assert [json.loads(line)["type"] for line in output.splitlines()] == ["error", "finish"]

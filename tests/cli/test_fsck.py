@@ -120,10 +120,12 @@ def test_an_older_database_is_not_migrated_but_named_with_what_to_do(folder):
 def test_a_damaged_index_is_named_with_its_table(folder):
     database = folder / "data" / "showandtell.db"
     with closing(sqlite3.connect(database)) as connection:
-        ((page,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ix_sessions_seen'")
+        ((page,),) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'ix_showandtell_sessions_seen'"
+        )
     damage(database, (page - 1) * 4096)
     before = database.read_bytes()
-    assert "table sessions" in fsck(folder, status=1)[0]
+    assert "table showandtell_sessions" in fsck(folder, status=1)[0]
     assert database.read_bytes() == before
 
 

@@ -213,7 +213,9 @@ async def test_damage_that_a_request_met_is_reported_until_the_worker_restarts(t
     async with serving(tmp_path) as site:
         await site.post("hello", chat="c")
         found = (await site.get("/api/conversations"))[1]["conversations"][0]["id"]
-        ((page,),) = await site.store.database.read(text("SELECT rootpage FROM sqlite_master WHERE name = 'messages'"))
+        ((page,),) = await site.store.database.read(
+            text("SELECT rootpage FROM sqlite_master WHERE name = 'showandtell_messages'")
+        )
     database = next(tmp_path.rglob("showandtell.db"))
     whole = database.read_bytes()
     database.write_bytes(whole[: (page - 1) * 4096] + b"noise..." * 512 + whole[page * 4096 :])

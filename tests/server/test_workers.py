@@ -18,7 +18,7 @@ import pytest
 
 from showandtell.agent.tools import by_name
 from showandtell.server.workers import WorkerSlot
-from showandtell.storage.database.database import MIGRATION_LOCK
+from showandtell.storage.database.upgrade import MIGRATION_LOCK
 from support.commandline import PROGRAM
 from support.postgres import new_database, ready_database
 from support.server_process import TIMEOUT, running, until

@@ -34,7 +34,7 @@ from showandtell.providers.rows import ROWS, own_variables
 #: The beginnings of the names of an agent's settings.
 AGENT = ("model", "model_settings.", "instructions", "builtin", "tools", "folder", "limits.", "file_policy.")
 #: The settings that say where conversations are stored.
-STORE = ("storage.data", "storage.database", "storage.blobs")
+STORE = ("storage.data", "storage.database", "storage.blobs", "storage.schema")
 META = "showandtell.configuration"
 PANELS = {
     "": "Agent",

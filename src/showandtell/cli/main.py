@@ -28,6 +28,7 @@ from showandtell.cli.agents import file_policy, folder_of, make_agent
 from showandtell.cli.chat import ENDING, EXIT, INTERRUPTED
 from showandtell.cli.configured import AGENT, load, with_settings
 from showandtell.cli.conversations import COMMANDS
+from showandtell.cli.db import db
 from showandtell.cli.doctor import doctor
 from showandtell.cli.learned import EPILOG, models
 from showandtell.cli.serve import serve
@@ -265,6 +266,7 @@ app.command()(serve)
 app.command()(token)
 app.command()(doctor)
 app.command("config")(show_settings)
+app.add_typer(db, name="db")
 app.command(epilog=EPILOG)(models)
 for name, command in COMMANDS.items():
     app.command(name)(command)

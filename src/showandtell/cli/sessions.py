@@ -34,7 +34,7 @@ def place_of(settings: Settings) -> StorageLocation:
     own = settings.storage
     data = None if own.data is None else Path(own.data)
     size = settings.file_policy.max_file_bytes
-    return StorageLocation(data, own.database, own.blobs, size, own.quota, own.strip_location)
+    return StorageLocation(data, own.database, own.blobs, size, own.quota, own.strip_location, schema=own.schema)
 
 
 def choose_location(place: StorageLocation, which: str) -> StorageLocation:

@@ -196,6 +196,7 @@ class StorageSection(Section, frozen=True, kw_only=True):
             path="yes",
         ),
     ] = None
+    schema: Annotated[str | None, About("the schema of PostgreSQL that has the tables", ("--schema",))] = None
     quota: Annotated[AtLeast1 | None, About("maximum size of all stored files in bytes", ("--quota",))] = None
     strip_location: Annotated[bool, About("remove locations from photos", ("--strip-location/--keep-location",))] = (
         False

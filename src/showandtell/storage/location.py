@@ -27,7 +27,7 @@ class StorageLocation(Struct, frozen=True):
     """Where conversations are stored: a folder, or the URLs of a database and a blob store.
 
     `quota` limits the bytes of all stored files; `strip_location` removes the location from photos. If `persistent` is
-    off, conversations are kept only until the process exits.
+    off, conversations are kept only until the process exits. `schema` is that of the tables on PostgreSQL.
     """
 
     data: Path | None = None
@@ -37,6 +37,7 @@ class StorageLocation(Struct, frozen=True):
     quota: int | None = None
     strip_location: bool = False
     persistent: bool = True
+    schema: str | None = None
 
     def store(self, terms: Terms | None = None) -> Store:
         """The store, not opened yet. Raises `UsageError` if its libraries are not installed."""
@@ -49,6 +50,7 @@ class StorageLocation(Struct, frozen=True):
             "quotas": Quotas(file=self.max_file_bytes, owner=self.quota),
             "strip_location": self.strip_location,
             "terms": terms or Terms(),
+            "schema": self.schema,
         }
         if self.database and self.blobs and self.data is None:  # no folder is needed, so none is created
             return Store(self.database, self.blobs, **settings)

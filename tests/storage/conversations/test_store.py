@@ -201,7 +201,7 @@ async def test_a_message_that_cannot_be_stored_leaves_nothing_behind(store):
     conversation = await store.create()
 
     def fail(_connection, _cursor, statement, *_):
-        if statement.startswith("INSERT INTO attachments"):
+        if statement.startswith("INSERT INTO showandtell_attachments"):
             raise StorageFailed("the power went")
 
     event.listen(store.database.engine, "before_cursor_execute", fail)

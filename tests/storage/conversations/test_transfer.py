@@ -163,7 +163,7 @@ def try_import(folder, name, **settings):
         async with Store.at(folder / "data", **settings) as store:
             with pytest.raises(ShowAndTellError) as caught:
                 await import_conversation(store, folder / name)
-            asked = "SELECT (SELECT count(*) FROM conversations) + (SELECT count(*) FROM blobs)"
+            asked = "SELECT (SELECT count(*) FROM showandtell_conversations) + (SELECT count(*) FROM showandtell_blobs)"
             (rows,) = await store.database.read(text(asked))
             return caught.value, rows[0], [*store.blobs.for_owner("local").list_blobs()]
 
@@ -329,7 +329,7 @@ def test_an_import_writes_in_as_few_transactions_as_it_has_files(tmp_path):
 @pytest.mark.parametrize("table", ["conversations", "messages", "attachments"])
 def test_an_import_that_breaks_off_leaves_no_conversation(tmp_path, table):
     def fail(_connection, _cursor, statement, *_):
-        if f"INTO {table}" in statement:
+        if f"INTO showandtell_{table}" in statement:
             raise OSError("killed")
 
     async def run():
@@ -338,7 +338,9 @@ def test_an_import_that_breaks_off_leaves_no_conversation(tmp_path, table):
             data = {"type": "file", "data": base64.b64encode(png()).decode()}
             with pytest.raises(OSError, match="killed"):
                 await import_conversation(store, talk_of(tmp_path / "x.json", user(WORDS_ONLY, data)))
-            asked = "SELECT (SELECT count(*) FROM conversations) + (SELECT count(*) FROM messages)"
+            asked = (
+                "SELECT (SELECT count(*) FROM showandtell_conversations) + (SELECT count(*) FROM showandtell_messages)"
+            )
             return await store.list(), (await store.database.read(text(asked)))[0][0]
 
     assert asyncio.run(run()) == ((), 0)

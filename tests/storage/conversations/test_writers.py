@@ -132,7 +132,7 @@ async def test_a_turn_ends_though_the_database_fails_as_it_is_renewed(store, clo
             await asyncio.Event().wait()
 
     def fail(_connection, _cursor, statement, *_):
-        if statement.startswith("UPDATE conversations SET lease_until"):
+        if statement.startswith("UPDATE showandtell_conversations SET lease_until"):
             task.cancel()
             raise StorageFailed("the power went")
 
@@ -182,9 +182,9 @@ async def test_a_conversation_leads_on_from_messages_alone(store):
 @pytest.mark.parametrize("what", ["no head", "a circle", "no json"])
 async def test_a_damaged_conversation_is_reported_as_such(store, what):
     damage = {
-        "no head": "UPDATE conversations SET head = 'msg_gone'",
-        "a circle": "UPDATE messages SET parent_id = id",
-        "no json": "UPDATE messages SET record = '{'",
+        "no head": "UPDATE showandtell_conversations SET head = 'msg_gone'",
+        "a circle": "UPDATE showandtell_messages SET parent_id = id",
+        "no json": "UPDATE showandtell_messages SET record = '{'",
     }
 
     conversation = await store.create()
@@ -222,13 +222,13 @@ async def test_whose_share_was_taken_back_teaches_and_stores_nothing_more(store)
         theirs.probe(user_draft("", note("theirs"))),
     )
     assert (await store.open(conversation.id, "bob")).known() == {}
-    assert [row[0] for row in await store.database.read(text("SELECT count(*) FROM blobs"))] == [1]
+    assert [row[0] for row in await store.database.read(text("SELECT count(*) FROM showandtell_blobs"))] == [1]
 
 
 async def test_eight_who_share_at_once_share_once(store):
     conversation = await store.create("ann")
     await asyncio.gather(*(store.share(conversation.id, "ann", "bob", "reader") for _ in range(8)))
-    rows = await store.database.read(text("SELECT user_id, access FROM shares"))
+    rows = await store.database.read(text("SELECT user_id, access FROM showandtell_shares"))
     assert [tuple(row) for row in rows] == [("bob", "reader")]
 
 

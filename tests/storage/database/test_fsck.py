@@ -101,10 +101,22 @@ async def test_what_is_deleted_during_a_check_is_not_missing(place):
 
 
 STATEMENTS = {
-    "a record that is no JSON": ("UPDATE messages SET record = 'x' || record", "table messages has a damaged record"),
-    "a record of another kind": ("UPDATE attachments SET record = '[]'", "table attachments has a damaged record"),
-    "a step of a message": ("UPDATE messages SET step = '{'", "table messages has a damaged step"),
-    "more than anybody reads": ("UPDATE messages SET record = '1'", "table messages has 4 more damaged values"),
+    "a record that is no JSON": (
+        "UPDATE showandtell_messages SET record = 'x' || record",
+        "table showandtell_messages has a damaged record",
+    ),
+    "a record of another kind": (
+        "UPDATE showandtell_attachments SET record = '[]'",
+        "table showandtell_attachments has a damaged record",
+    ),
+    "a step of a message": (
+        "UPDATE showandtell_messages SET step = '{'",
+        "table showandtell_messages has a damaged step",
+    ),
+    "more than anybody reads": (
+        "UPDATE showandtell_messages SET record = '1'",
+        "table showandtell_messages has 4 more damaged values",
+    ),
 }
 
 
@@ -120,15 +132,15 @@ async def test_records_that_can_not_be_decoded_are_damage(store, case):
 
 async def test_rows_that_refer_to_nothing_are_damage(original):
     with closing(sqlite3.connect(original)) as database:
-        database.execute("DELETE FROM blobs")
+        database.execute("DELETE FROM showandtell_blobs")
         database.commit()
     assert {item.problem for item in await damage_of(original)} == {
-        "table attachments refers to a row that doesn't exist"
+        "table showandtell_attachments refers to a row that doesn't exist"
     }
 
 
 @pytest.mark.parametrize("database", ["postgresql"])
-@pytest.mark.parametrize("what", ["messages", "uq_messages_conversation_id_seq"])
+@pytest.mark.parametrize("what", ["showandtell_messages", "uq_showandtell_messages_conversation_id_seq"])
 async def test_postgresql_is_read_to_the_last_page_of_tables_and_indexes(place, what):
     async with place.store() as store:
         await fill(store)
@@ -142,5 +154,5 @@ async def test_postgresql_is_read_to_the_last_page_of_tables_and_indexes(place, 
     (data,) = server().pgdata.glob(f"base/{oid(damaged)}/{number}")
     data.write_bytes(data.read_bytes()[:-4096] + random.Random(1).randbytes(4096))  # noqa: S311 - for tests
     (found, *_) = await check_database(Database(server().get_uri(damaged)))
-    assert found.problem.startswith("table messages ")
+    assert found.problem.startswith("table showandtell_messages ")
     assert found.kind == "database"

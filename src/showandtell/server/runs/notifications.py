@@ -6,10 +6,15 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
+from showandtell.storage.blobs.threads import run_in_thread
 from showandtell.storage.conversations.runs import CHANNEL, STOP_PREFIX
 from showandtell.storage.database.connect import connect_arguments
 from showandtell.storage.database.database import Database
+
+if TYPE_CHECKING:
+    from psycopg import AsyncConnection
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +31,8 @@ class Notifications:
         self._database, self._on_stop = database, on_stop
         self._events: dict[str, asyncio.Event] = {}
         self._task: asyncio.Task[None] | None = None
+        #: The connection that an engine of the program made, which warns if it is forgotten while it is in use.
+        self._made: Any = None
 
     async def open(self) -> None:
         """Start listening on PostgreSQL; SQLite has no notifications."""
@@ -64,13 +71,11 @@ class Notifications:
 
     async def _listen(self) -> None:
         """Listen to PostgreSQL. After a broken connection all readers poll, and it is opened again."""
-        from psycopg import AsyncConnection, OperationalError  # noqa: PLC0415 - an extra, needed for PostgreSQL alone
+        from psycopg import OperationalError  # noqa: PLC0415 - an extra, needed for PostgreSQL alone
 
-        url = self._database.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        arguments = connect_arguments(self._database.url)
         while True:
             try:
-                async with await AsyncConnection.connect(url, autocommit=True, **arguments) as connection:
+                async with await self._connect() as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     self._wake_all()
                     async for notification in connection.notifies():
@@ -81,6 +86,20 @@ class Notifications:
                 log.exception("listening to PostgreSQL failed: polling instead")
             self._wake_all()
             await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _connect(self) -> AsyncConnection:
+        """A connection of its own."""
+        from psycopg import AsyncConnection  # noqa: PLC0415 - an extra, needed for PostgreSQL alone
+
+        database = self._database
+        if database.connector is None:
+            url = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+            return await AsyncConnection.connect(url, autocommit=True, **connect_arguments(database.url))
+        self._made = await run_in_thread(database.connector)
+        connection = cast("AsyncConnection", AsyncConnection(self._made.pgconn))
+        await connection.rollback()  # what the program does with each new connection
+        await connection.set_autocommit(True)
+        return connection
 
     def _wake_all(self) -> None:
         for run_id in list(self._events):

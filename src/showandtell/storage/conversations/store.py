@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self, TypedDict, Unpack
 
 from msgspec import Struct
-from sqlalchemy import URL, Connection, bindparam, delete, exists, func, insert, or_, select
+from sqlalchemy import URL, Connection, Engine, bindparam, delete, exists, func, insert, or_, select
 
 from showandtell.config.private_folder import make_private_folder
 from showandtell.core.messages.attachments import ProbedFile
@@ -59,6 +59,7 @@ class Settings(TypedDict, total=False):
     clock: Callable[[], float]
     strip_location: bool
     terms: Terms
+    schema: str | None
 
 
 class Summary(Struct, frozen=True):
@@ -111,6 +112,12 @@ class Store:
 
     `database` is a URL (sqlite:///path or postgresql://user:password@host/name), `blobs` a folder or the URL of a
     bucket (s3://, gs://, az://). `clock` returns epoch seconds. `strip_location` removes the location from photos.
+    `schema` names the schema of PostgreSQL that has the tables; it is created if it doesn't exist.
+
+    `database` may be a sync Engine of your program for PostgreSQL with psycopg. The store connects as it does (its
+    credentials, arguments and `connect` events), in a pool of its own with up to 17 connections, and never closes the
+    engine or uses its pool. Deadlines and limits hold as with a URL, but for TCP's: a machine that is lost without a
+    word is noticed by the deadline of a call.
 
     >>> import asyncio, tempfile
     >>> from showandtell import Agent, Store
@@ -126,13 +133,13 @@ class Store:
 
     def __init__(
         self,
-        database: str | URL,
+        database: str | URL | Engine,
         blobs: str | Path,
         **settings: Unpack[Settings],
     ) -> None:
         #: The folder of a store that has one.
         self.folder: Path | None = None
-        self.database = Database(database)
+        self.database = Database(database, schema=settings.get("schema"))
         self.blobs: BlobStore = open_store(blobs)
         #: Space for deletions on a full disk.
         self.reserve = Reserve(self.database.url.database if self.database.is_sqlite else None)
@@ -156,7 +163,7 @@ class Store:
     def at(
         cls,
         folder: str | Path,
-        database: str | None = None,
+        database: str | URL | Engine | None = None,
         blobs: str | Path | None = None,
         **settings: Unpack[Settings],
     ) -> Self:

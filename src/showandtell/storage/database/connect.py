@@ -7,9 +7,10 @@ import socket
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, InvalidatePoolError
@@ -17,7 +18,10 @@ from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 from showandtell.errors import BadInput, StorageFailed
 
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+#: Makes a connection of psycopg that no pool has.
+Connector: TypeAlias = Callable[[], Any]
 URL_HELP = "write sqlite:///path/to/file.db, or postgresql://user:password@host/name"
+ENGINE_HELP = "hand in a URL, or a sync Engine of SQLAlchemy for postgresql+psycopg"
 #: How long SQLite waits for another writing process, in seconds.
 BUSY_SECONDS = 7.0
 #: Settings of each SQLite connection: wait for other writers, enforce foreign keys, survive a power cut.
@@ -52,12 +56,16 @@ def connect_sqlite(url: URL) -> Engine:
     return engine
 
 
-def connect_postgres(url: URL, in_use: ConnectionsInUse) -> Engine:
-    """An engine with a pool of connections. Each is tested before it is used, and noted in `in_use` while it is."""
-    sizes = {"pool_size": 5, "max_overflow": -1}  # the threads are the limit
-    engine = create_engine(url, hide_parameters=True, connect_args=connect_arguments(url), **sizes)
-    options = str(url.query.get("options", ""))
-    limits = "; ".join(f"SET {name} = {value}" for name, value in SESSION_LIMITS.items() if name not in options)
+def connect_postgres(url: URL, in_use: ConnectionsInUse, connector: Connector | None = None) -> Engine:
+    """An engine with a pool of connections. Each is tested before it is used, and noted in `in_use` while it is.
+
+    `connector` makes them if they are to be made as another engine does.
+    """
+    options: dict[str, Any] = {"pool_size": 5, "max_overflow": -1}  # the threads are the limit
+    options |= {"creator": connector} if connector else {"connect_args": connect_arguments(url)}
+    engine = create_engine(url, hide_parameters=True, **options)
+    given = str(url.query.get("options", ""))
+    limits = "; ".join(f"SET {name} = {value}" for name, value in SESSION_LIMITS.items() if name not in given)
 
     def note(connection: Any, _: object) -> None:
         in_use.add(connection)
@@ -81,6 +89,27 @@ def connect_postgres(url: URL, in_use: ConnectionsInUse) -> Engine:
     event.listen(engine, "checkout", check_out)
     event.listen(engine, "checkin", lambda *_: in_use.remove())
     return engine
+
+
+def connector_of(engine: object) -> Connector:
+    """A function that connects as a program's engine does, with its credentials and its `connect` events.
+
+    The connections are not part of its pool, so that our deadlines and settings don't touch those of the program.
+    Raises `BadInput` unless it is a sync engine for PostgreSQL.
+    """
+    if not isinstance(engine, Engine):
+        raise BadInput(f"database: {type(engine).__name__} can't be used: {ENGINE_HELP}")
+    dialect = engine.dialect
+    if (dialect.name, dialect.driver, dialect.is_async) != ("postgresql", "psycopg", False):
+        raise BadInput(f"database: an engine for {dialect.name} with {dialect.driver} can't be used: {ENGINE_HELP}")
+    pool = engine.pool.recreate()  # holds no connection: each one is detached
+
+    def connect() -> Any:
+        connection = pool.connect()
+        connection.detach()
+        return connection.dbapi_connection
+
+    return connect
 
 
 def connect_arguments(url: URL) -> dict[str, Any]:

@@ -12,12 +12,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import URL, Connection, Engine, text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy import URL, Connection, Engine, select, text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.sql import Executable
 
 from showandtell.errors import BadInput, StorageFailed, StorageFull
@@ -30,6 +29,7 @@ from showandtell.storage.database.connect import (
     ConnectionsInUse,
     connect_postgres,
     connect_sqlite,
+    connector_of,
     create_file,
     file_identity,
     read_url,
@@ -37,14 +37,14 @@ from showandtell.storage.database.connect import (
 )
 from showandtell.storage.database.reserve import is_full
 from showandtell.storage.database.schema_check import (
-    HAS_REVISIONS_POSTGRESQL,
-    HAS_REVISIONS_SQLITE,
     SELECT_REVISIONS,
-    check_schema,
-    unknown_revision,
-    unreleased,
+    Found,
+    is_current,
+    select_columns,
+    select_keys,
 )
-from showandtell.storage.database.tables import HEAD, server_settings, upsert
+from showandtell.storage.database.tables import conversations, revisions, server_settings, upsert
+from showandtell.storage.database.upgrade import find_revision, refuse_others, upgrade
 from showandtell.storage.uncancelled import shielded
 
 Row: TypeAlias = Sequence[Any]
@@ -58,10 +58,12 @@ SQLITE_TIMEOUTS = Timeouts(doubt=6.0)
 SLOW_SECONDS = 60.0
 #: Seconds that a migration may take, other processes' included.
 MIGRATION_SECONDS = 600.0
-#: The advisory lock on PostgreSQL that serializes migrations.
-MIGRATION_LOCK = 0x73686F77
+#: Maximum length of a name in PostgreSQL, in bytes.
+MAX_NAME = 63
 #: A query that reads a table.
-SELECT_CONVERSATION = text("SELECT id FROM conversations LIMIT 1")
+SELECT_CONVERSATION = select(conversations.c.id).limit(1)
+#: PostgreSQL's codes for missing rights: on an object, and on every schema in which tables could be made.
+NO_RIGHTS = ("42501", "3F000")
 DISK_FULL = ("disk is full", "No space left", "could not extend file", "quota")
 DAMAGED = (
     "image is malformed",
@@ -113,14 +115,20 @@ class Job:
 class Database:
     """A database. It belongs to the event loop that opened it."""
 
-    def __init__(self, url: str | URL, timeouts: Timeouts | None = None) -> None:
-        self.url = read_url(url)
+    def __init__(self, source: str | URL | Engine, timeouts: Timeouts | None = None, schema: str | None = None) -> None:
+        is_url = isinstance(source, (str, URL))
+        #: Makes connections as the program's engine does, if that was handed in.
+        self.connector = None if is_url else connector_of(source)
+        self.url = read_url(source) if is_url else source.url
         shown = self.url.set(drivername=self.url.get_backend_name(), query={})  # the query may contain a password
         self.name = shown.render_as_string(hide_password=True)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._timeouts = timeouts or (SQLITE_TIMEOUTS if self.is_sqlite else Timeouts())
         self._in_use = ConnectionsInUse()
+        self.schema = check_schema_name(schema, is_sqlite=self.is_sqlite)
         self.engine = self._connect()
+        if self.schema is not None:
+            self.engine = self.engine.execution_options(schema_translate_map={None: self.schema})
         self._single = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._make_threads()
         self._reader: sqlite3.Connection | None = None
@@ -142,7 +150,9 @@ class Database:
 
     def _connect(self) -> Engine:
         try:
-            return connect_sqlite(self.url) if self.is_sqlite else connect_postgres(self.url, self._in_use)
+            return (
+                connect_sqlite(self.url) if self.is_sqlite else connect_postgres(self.url, self._in_use, self.connector)
+            )
         except ImportError as error:
             raise BadInput(f"{self.name} requires {error.name}: pip install 'showandtell[history,postgres]'") from error
 
@@ -326,53 +336,60 @@ class Database:
             return StorageFailed(
                 f"the database {self.name} does not answer ({text}): check that it is running, then try again"
             )
+        if getattr(cause, "sqlstate", None) in NO_RIGHTS:
+            return StorageFailed(
+                f"the database {self.name} gives this user no right to do that ({text}): grant it, or run"
+                " `showandtell db upgrade` as a user who has it"
+            )
         return StorageFailed(f"the database {self.name} rejected a statement ({text}): check its tables and disk")
 
-    async def _revisions(self) -> list[str]:
-        if not await self.read(text(HAS_REVISIONS_SQLITE if self.is_sqlite else HAS_REVISIONS_POSTGRESQL)):
-            return []
-        return [row[0] for row in await self.read(text(SELECT_REVISIONS))]
+    async def find(self) -> Found:
+        """The tables of the database, as far as they may be ours."""
+        return Found(await self.read(select_columns(self.engine.dialect, self.schema)))
+
+    def read_revision(self) -> str | None:
+        """The revision of the tables, also of an older version, without opening the database. None without tables.
+
+        Changes nothing, and blocks until the database has answered.
+        """
+        try:
+            with self.translated_errors(), self.engine.connect() as connection:
+                return find_revision(connection, self.name, self.schema)
+        finally:
+            self.engine.dispose()
 
     async def _migrate_if_needed(self, has_files: Callable[[], Awaitable[bool]] | None) -> None:
-        revisions = await self._revisions()
-        # read again: another process may have made the tables, and stored files, meanwhile
-        if not revisions and has_files is not None and await has_files() and not (revisions := await self._revisions()):
+        found = await self.find()
+        # looked for again: another process may have made the tables, and stored files, meanwhile
+        if not has_tables(found) and has_files is not None and await has_files() and not has_tables(await self.find()):
             raise BadInput(
                 f"the database {self.name} has no tables, but files are stored beside it: restore the backup of the"
                 " database; to begin without these files, use another folder or bucket, or delete them"
             )
-        if revisions != [HEAD]:
-            await self.write(self._migrate, within=MIGRATION_SECONDS)
-        await check_schema(self.read, self.engine.dialect, self.name)
+        if [*found.columns[revisions.name]] == [revisions.c.version_num.name]:
+            revision = [row[0] for row in await self.read(SELECT_REVISIONS)]
+            if is_current(revision):
+                dialect = self.engine.dialect
+                refuse_others(self.name, found, await self.read(select_keys(dialect, self.schema)), revision, dialect)
+                return
+        await self.write(lambda connection: upgrade(connection, self.name, self.schema), within=MIGRATION_SECONDS)
 
-    def _migrate(self, connection: Connection) -> None:
-        if not self.is_sqlite:
-            connection.execute(text("SET LOCAL lock_timeout = 0"))
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
-        migrate(connection, self.name)
+
+def check_schema_name(schema: str | None, *, is_sqlite: bool) -> str | None:
+    """Return the name of a schema. Raises `BadInput` for what can't be one."""
+    if schema is not None and is_sqlite:
+        raise BadInput(f"SQLite has no schemas: omit {schema!r:.40}, or use PostgreSQL")
+    if schema is not None and not (schema.isprintable() and 1 <= len(schema.encode()) <= MAX_NAME):
+        raise BadInput(f"a schema can't be called {schema!r:.80}: use 1 to {MAX_NAME} bytes of text")
+    return schema
+
+
+def has_tables(found: Found) -> bool:
+    """Whether a database has tables of ours, of this or an older version."""
+    return found.has_version or found.is_old
 
 
 def write_probe(connection: Connection, value: str) -> None:
     """Write a row that nothing reads."""
     row = upsert(connection, server_settings).values(name="probe", value=value)
     connection.execute(row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value}))
-
-
-def migrate(connection: Connection, name: str) -> None:
-    """Run the missing migrations in this connection's transaction. Raises `BadInput` if the tables are not ours."""
-    from alembic import command  # noqa: PLC0415 - slow to import, and seldom needed
-    from alembic.config import Config  # noqa: PLC0415
-    from alembic.util import CommandError  # noqa: PLC0415
-
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    try:
-        command.upgrade(config, "head")
-    except CommandError as error:
-        raise unknown_revision(name, connection.scalars(text(SELECT_REVISIONS))) from error
-    except (OperationalError, ProgrammingError) as error:
-        if "already exists" not in str(error.orig):
-            raise
-        raise unreleased(name, " ".join(str(error.orig).split())[:200]) from error

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
-from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
+from sqlalchemy import DDL, Connection, bindparam, delete, exists, or_, select, tuple_, update
 from sqlalchemy.sql import Executable
 
 from showandtell.core.messages.attachments import Facts
@@ -40,6 +40,8 @@ class Collected(Struct, frozen=True):
     uploads: tuple[tuple[DerivationRequest, Derivative], ...] = ()
 
 
+#: Lets no other transaction add or change a blob, on PostgreSQL.
+LOCK_BLOBS = DDL("LOCK TABLE %(fullname)s IN SHARE ROW EXCLUSIVE MODE").against(blobs)
 THIS_BLOB = (blobs.c.owner == bindparam("who"), blobs.c.sha256 == bindparam("hash"))
 OF_THESE_FILES = (known.c.owner == bindparam("who"), known.c.sha256.in_(bindparam("hashes", expanding=True)))
 #: Unused bytes. Rows locked by other transactions are skipped until the next collection.
@@ -216,7 +218,7 @@ async def delete_orphan_batch(database: Database, store: BlobStore, owner: str, 
 
     def transaction(connection: Connection) -> int:
         if not database.is_sqlite:
-            connection.execute(text("LOCK TABLE blobs IN SHARE ROW EXCLUSIVE MODE"))
+            connection.execute(LOCK_BLOBS)
         names = [row[0] for row in connection.execute(SELECT_OWNERS)]
         name = next((name for name in names if owner_key(name) == owner), None)
         rows = {row[0] for row in connection.execute(SELECT_HASHES, {"who": name})}

@@ -23,25 +23,29 @@ from showandtell.core.planning.step_record import Step
 from showandtell.errors import StorageFailed
 from showandtell.storage.database.database import BUSY_SECONDS, Database
 from showandtell.storage.database.rows import Outcome
-from showandtell.storage.database.schema_check import (
-    HAS_REVISIONS_POSTGRESQL,
-    HAS_REVISIONS_SQLITE,
-    SELECT_REVISIONS,
-    check_revision,
+from showandtell.storage.database.schema_check import Found, check_revision, select_columns
+from showandtell.storage.database.tables import (
+    attachments,
+    intents,
+    known,
+    messages,
+    metadata,
+    preferences,
+    revisions,
+    uploads,
 )
-from showandtell.storage.database.tables import metadata
 
 #: Called with what is being checked, how much of it is done, and how much there is. Called from any thread.
 Progress: TypeAlias = Callable[[str, int, int], object]
 #: JSON in columns, by table and column, and what it contains.
 RECORDS: Final[dict[tuple[str, str], msgspec.json.Decoder[Any]]] = {
-    ("messages", "record"): msgspec.json.Decoder(Message),
-    ("messages", "step"): msgspec.json.Decoder(Step),
-    ("attachments", "record"): msgspec.json.Decoder(Attachment),
-    ("known", "record"): msgspec.json.Decoder(Outcome),
-    ("intents", "call_id"): msgspec.json.Decoder(str),
-    ("uploads", "record"): msgspec.json.Decoder(dict[str, Any]),
-    ("preferences", "record"): msgspec.json.Decoder(dict[str, Any]),
+    (messages.name, "record"): msgspec.json.Decoder(Message),
+    (messages.name, "step"): msgspec.json.Decoder(Step),
+    (attachments.name, "record"): msgspec.json.Decoder(Attachment),
+    (known.name, "record"): msgspec.json.Decoder(Outcome),
+    (intents.name, "call_id"): msgspec.json.Decoder(str),
+    (uploads.name, "record"): msgspec.json.Decoder(dict[str, Any]),
+    (preferences.name, "record"): msgspec.json.Decoder(dict[str, Any]),
 }
 #: SQLite's errors for damaged files and disks, without their suffixes.
 DAMAGE: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")
@@ -81,9 +85,7 @@ def check_sqlite(database: Database, progress: Progress, stopped: threading.Even
         connection.set_progress_handler(stopped.is_set, STEPS)
         problems: list[str] = []
         with damage_into(problems, "the file"):
-            has_revisions = connection.execute(HAS_REVISIONS_SQLITE).fetchall()
-            revisions: list[Any] = connection.execute(SELECT_REVISIONS).fetchall() if has_revisions else []
-            if problem := check_revision(database.name, [row[0].decode(errors="replace") for row in revisions]):
+            if problem := revision_problem(database, lambda query: connection.execute(query).fetchall()):
                 yield problem
                 return
             problems += sqlite_problems(connection)
@@ -104,6 +106,19 @@ def check_sqlite(database: Database, progress: Progress, stopped: threading.Even
                     problems += value_problems(table, connection.execute(f'SELECT {columns} FROM "{table.name}"'))  # noqa: S608 - our own names
             yield from problems
         progress("database", 1, 1)
+
+
+def revision_problem(database: Database, fetch: Callable[[str], Sequence[Sequence[Any]]]) -> str | None:
+    """What is wrong if the database has no revision. `fetch` gives text as bytes."""
+
+    def read(query: str) -> Iterator[list[Any]]:
+        for row in fetch(query):
+            yield [value.decode(errors="replace") if isinstance(value, bytes) else value for value in row]
+
+    found = Found(read(str(select_columns(database.engine.dialect, None))))
+    select_revision = f"SELECT version_num FROM {revisions.name}"  # noqa: S608 - our own name
+    rows = read(select_revision) if found.has_version else ()
+    return check_revision(database.name, [row[0] for row in rows], is_old=found.is_old)
 
 
 def sqlite_problems(connection: sqlite3.Connection) -> Iterator[str]:
@@ -143,11 +158,16 @@ def check_postgresql(database: Database, progress: Progress, stopped: threading.
     arguments, options = own.create_connect_args(database.url)
     connected: Any = None
     try:
-        # Text arrives as bytes, so that any of it can be read.
-        connected = psycopg.connect(*arguments, **{**options, "client_encoding": "SQL_ASCII"}, autocommit=True)
-        has_revisions = connected.execute(HAS_REVISIONS_POSTGRESQL).fetchall()
-        revisions: list[Any] = connected.execute(SELECT_REVISIONS).fetchall() if has_revisions else []
-        if problem := check_revision(database.name, [bytes(row[0]).decode(errors="replace") for row in revisions]):
+        if database.connector is None:
+            connected = psycopg.connect(*arguments, **options)
+        else:
+            connected = database.connector()
+            connected.rollback()  # what the program does with each new connection
+        connected.autocommit = True
+        connected.execute("SET client_encoding TO 'SQL_ASCII'")  # text arrives as bytes, so that any of it can be read
+        if database.schema is not None:
+            connected.execute("SELECT set_config('search_path', quote_ident(%s), false)", (database.schema,))
+        if problem := revision_problem(database, lambda query: connected.execute(query).fetchall()):
             yield problem
             return
         has_amcheck = bool(connected.execute("SELECT 1 FROM pg_extension WHERE extname = 'amcheck'").fetchall())

@@ -18,8 +18,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-#: The newest revision in migrations/versions. A database at this revision needs no migration.
-HEAD = "0004"
+#: What the names of our tables begin with: a database may have tables of other programs.
+PREFIX = "showandtell_"
+#: The newest revision in migrations/prefixed/versions. A database at this revision needs no migration.
+HEAD = "showandtell_0001"
 
 metadata = MetaData(
     naming_convention={
@@ -31,15 +33,24 @@ metadata = MetaData(
 )
 
 
+#: The revision of the tables, as one row. Alembic makes it, so that it is not among `metadata`.
+revisions = Table(f"{PREFIX}version", MetaData(), Column("version_num", Text, primary_key=True))
+
+
 def _of_conversation(*, key: bool = False) -> Column[str]:
-    conversation = ForeignKey("conversations.id", ondelete="CASCADE")
+    conversation = ForeignKey(f"{PREFIX}conversations.id", ondelete="CASCADE")
     return Column("conversation_id", Text, conversation, primary_key=key, nullable=False)
+
+
+def _of_blob(column: str = "sha256", name: str | None = None, ondelete: str | None = None) -> ForeignKeyConstraint:
+    blob = [f"{PREFIX}blobs.owner", f"{PREFIX}blobs.sha256"]
+    return ForeignKeyConstraint(["owner", column], blob, name=name, ondelete=ondelete)
 
 
 #: `head` is the last message of the current branch, `next_seq` the seq of the newest message of all branches, `version`
 #: counts every change. The lease columns say which writer holds which token until when (epoch seconds).
 conversations = Table(
-    "conversations",
+    f"{PREFIX}conversations",
     metadata,
     Column("id", Text, primary_key=True),
     Column("owner", Text, nullable=False),
@@ -58,7 +69,7 @@ conversations = Table(
 #: `seq` counts from 1 without gaps. `step` is set on assistant messages: usage, and the receipts that changed.
 #: `created` is in epoch seconds; the record doesn't contain it.
 messages = Table(
-    "messages",
+    f"{PREFIX}messages",
     metadata,
     _of_conversation(),
     Column("seq", Integer, nullable=False),
@@ -74,7 +85,7 @@ messages = Table(
 #: has a problem or was deleted. The owner is the conversation's. `state` is ready, quarantined or deleted, as in the
 #: record; a deleted file is never quarantined.
 attachments = Table(
-    "attachments",
+    f"{PREFIX}attachments",
     metadata,
     Column("id", Text, primary_key=True),
     _of_conversation(),
@@ -85,7 +96,7 @@ attachments = Table(
     Column("state", Text, nullable=False),
     Column("record", Text, nullable=False),
     UniqueConstraint("conversation_id", "number"),
-    ForeignKeyConstraint(["owner", "sha256"], ["blobs.owner", "blobs.sha256"]),
+    _of_blob(),
     Index(None, "owner", "sha256"),
     Index(None, "owner", "address"),
 )
@@ -93,7 +104,7 @@ attachments = Table(
 #: `size` is that of the original bytes, `state` ready or deleting, `touched` when the bytes were last referenced,
 #: `pins` the number of references that no message or conversion has used yet.
 blobs = Table(
-    "blobs",
+    f"{PREFIX}blobs",
     metadata,
     Column("owner", Text, primary_key=True),
     Column("sha256", Text, primary_key=True),
@@ -105,25 +116,20 @@ blobs = Table(
 
 #: Which blob was converted from which. A derived blob is kept as long as its source.
 derivations = Table(
-    "derivations",
+    f"{PREFIX}derivations",
     metadata,
     Column("owner", Text, primary_key=True),
     Column("sha256", Text, primary_key=True),
     Column("source", Text, primary_key=True),
     Column("recipe", Text, primary_key=True),
-    ForeignKeyConstraint(["owner", "sha256"], ["blobs.owner", "blobs.sha256"]),
-    ForeignKeyConstraint(
-        ["owner", "source"],
-        ["blobs.owner", "blobs.sha256"],
-        name="fk_derivations_source",
-        ondelete="CASCADE",
-    ),
+    _of_blob(),
+    _of_blob("source", name=f"fk_{PREFIX}derivations_source", ondelete="CASCADE"),
     Index(None, "owner", "source"),
 )
 
 #: Conversions, uploads and rejections; `at` is empty if it doesn't apply.
 known = Table(
-    "known",
+    f"{PREFIX}known",
     metadata,
     Column("owner", Text, primary_key=True),
     Column("sha256", Text, primary_key=True),
@@ -135,7 +141,7 @@ known = Table(
 #: Tool calls that were started and have no stored result. The call id is stored as a JSON string. `started` is in epoch
 #: seconds.
 intents = Table(
-    "intents",
+    f"{PREFIX}intents",
     metadata,
     _of_conversation(key=True),
     Column("call_id", Text, primary_key=True),
@@ -144,7 +150,7 @@ intents = Table(
 
 #: Other users with access to a conversation: `access` is reader or writer.
 shares = Table(
-    "shares",
+    f"{PREFIX}shares",
     metadata,
     _of_conversation(key=True),
     Column("user_id", Text, primary_key=True),
@@ -153,7 +159,7 @@ shares = Table(
 
 #: A client's own id of a conversation, such as the `id` of a stock chat client.
 aliases = Table(
-    "aliases",
+    f"{PREFIX}aliases",
     metadata,
     Column("owner", Text, primary_key=True),
     Column("alias", Text, primary_key=True),
@@ -163,14 +169,14 @@ aliases = Table(
 
 #: Uploaded files that belong to no message yet. `created` is in epoch seconds; `record` holds the probed facts.
 uploads = Table(
-    "uploads",
+    f"{PREFIX}uploads",
     metadata,
     Column("id", Text, primary_key=True),
     Column("owner", Text, nullable=False),
     Column("sha256", Text, nullable=False),
     Column("created", Double, nullable=False),
     Column("record", Text, nullable=False),
-    ForeignKeyConstraint(["owner", "sha256"], ["blobs.owner", "blobs.sha256"]),
+    _of_blob(),
     Index(None, "owner", "sha256"),
     Index(None, "created"),
 )
@@ -181,7 +187,7 @@ uploads = Table(
 #: `stop` is 1 once a stop was requested. `status` and `reason` describe how it ended. `settings` is a JSON record of
 #: what it was started with; None for runs that older versions stored.
 runs = Table(
-    "runs",
+    f"{PREFIX}runs",
     metadata,
     Column("id", Text, primary_key=True),
     _of_conversation(),
@@ -205,7 +211,7 @@ runs = Table(
 )
 #: At most one running run per conversation.
 Index(
-    "ix_runs_running",
+    f"ix_{PREFIX}runs_running",
     runs.c.conversation_id,
     unique=True,
     sqlite_where=runs.c.state == "running",
@@ -214,16 +220,16 @@ Index(
 
 #: The output of a run so far, in chunks as they were written: its stream, as text.
 run_log = Table(
-    "run_log",
+    f"{PREFIX}run_log",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("run_id", Text, ForeignKey(f"{PREFIX}runs.id", ondelete="CASCADE"), primary_key=True),
     Column("seq", Integer, primary_key=True),
     Column("data", Text, nullable=False),
 )
 
 #: Each user's settings, as one JSON record.
 preferences = Table(
-    "preferences",
+    f"{PREFIX}preferences",
     metadata,
     Column("owner", Text, primary_key=True),
     Column("record", Text, nullable=False),
@@ -232,7 +238,7 @@ preferences = Table(
 
 #: People who have signed in with an account: `name` is what others see, `seen` their last sign-in (epoch seconds).
 users = Table(
-    "users",
+    f"{PREFIX}users",
     metadata,
     Column("id", Text, primary_key=True),
     Column("name", Text, nullable=False),
@@ -242,7 +248,7 @@ users = Table(
 #: Sessions in browsers. `ended` is set when it was signed out. `issuer_session` is the `sid` of the accounts' issuer,
 #: `refresh_token` its encrypted token, `confirmed_until` when the issuer has to confirm the user again (epoch seconds).
 sessions = Table(
-    "sessions",
+    f"{PREFIX}sessions",
     metadata,
     Column("id", Text, primary_key=True),
     Column("user_id", Text, nullable=False),
@@ -259,7 +265,7 @@ sessions = Table(
 
 #: Codes that sign in once: only their hashes. `until` is in epoch seconds; None: until it is used.
 login_codes = Table(
-    "login_codes",
+    f"{PREFIX}login_codes",
     metadata,
     Column("sha256", Text, primary_key=True),
     Column("created", Double, nullable=False),
@@ -268,7 +274,7 @@ login_codes = Table(
 
 #: Settings that all workers share and that commands may change, such as the generation of the token.
 server_settings = Table(
-    "server_settings",
+    f"{PREFIX}server_settings",
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),

@@ -1,0 +1,1 @@
+"""Migrations of today's tables, whose names begin with `showandtell_`."""
