@@ -13,8 +13,9 @@ from fake_provider import FakeProvider, PlannedFault
 from fake_provider.agents import APIS
 from fake_provider.faults import stall
 from showandtell import Agent, BadInput, File, RunContext, RunLimits, ToolResult, UnsupportedFile, tool
-from showandtell.agent.loop import CANCELLED, WENT_ON
+from showandtell.agent.loop import CANCELLED
 from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.events.replay import UNDECIDED
 from showandtell.core.events.types import ApprovalNeeded, Finish, ReceiptEvent, ToolProgress
 from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, Text, ToolCall, is_approval
@@ -77,7 +78,7 @@ def test_who_says_something_else_closes_the_call_that_waits():
     run, agent, _ = waiting(say("As you like."))
     run = agent.run_sync("never mind", conversation=run.conversation)
     assert (run.text, run.status) == ("As you like.", "complete")
-    assert results(run.messages) == [("c1", WENT_ON, True)]
+    assert results(run.messages) == [("c1", UNDECIDED, True)]
     check_usable(run.conversation)
 
 

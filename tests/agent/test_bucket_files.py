@@ -8,10 +8,9 @@ from google.oauth2.credentials import Credentials
 
 from showandtell import File, from_anthropic, from_gemini, from_openai, view_file
 from showandtell.agent.configure import fetcher
-from showandtell.errors import BadFile, BadInput
+from showandtell.errors import BadFile
 from showandtell.network.fetch import FetchPolicy
 from showandtell.providers.google_storage import fetch_object, load_credentials
-from showandtell.server.chat_request import parse_chat_request
 from support.fake_internet import Certificates, Web, page, serving
 from support.fixtures import png
 from support.scripted import GEMINI, say, scripted, watch
@@ -145,12 +144,6 @@ HISTORIES = {
 def test_an_address_in_a_history_becomes_text(read):
     (part,) = read()[0].parts
     assert part.text == f"file (not fetched): {URI}"
-
-
-def test_an_address_in_a_clients_body_is_refused():
-    body = b'{"id":"c","messages":[{"id":"m","role":"user","parts":[{"type":"file","url":"gs://a/b.png"}]}]}'
-    with pytest.raises(BadInput, match="upload"):
-        parse_chat_request(body)
 
 
 def test_an_address_as_an_argument_of_view_file_is_refused():

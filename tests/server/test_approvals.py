@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from showandtell.agent.tools import tool
+from showandtell.core.events.replay import UNDECIDED
 from support.page_messages import both, check_usable, page
 from support.serving import kinds, serving
 
@@ -98,6 +99,11 @@ async def test_a_message_without_an_approval_ends_the_waiting_calls(tmp_path):
         await check_usable(site, "c")
         (call,) = waiting_of(chunks)
         assert (await both(site.session, approving("c", **{call: True})))[0] == 422
-        assert (await page(site))["messages"][1]["metadata"]["status"] == "incomplete"
-        parts = (await page(site))["messages"][1]["parts"]
-        assert ([one["state"] for one in parts if one["type"] == "tool-erase"], erased) == (["output-error"], [])
+        answer = (await page(site))["messages"][1]
+        assert [answer["metadata"][name] for name in ("status", "reason")] == ["incomplete", "undecided"]
+        (part,) = [one for one in answer["parts"] if one["type"] == "tool-erase"]
+        assert (part["state"], part["approval"], erased) == (
+            "output-denied",
+            {"id": call, "approved": False, "reason": UNDECIDED},
+            [],
+        )

@@ -75,7 +75,7 @@ async def test_an_edit_and_a_regeneration_are_branches(tmp_path):
         (b'{"id":"c","messages":[{"id":"m","role":"user","parts":[]}]}', 422),
         (b'{"id":"c","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":" "}]}]}', 422),
         (
-            b'{"id":"c","messages":[{"id":"m","role":"user","parts":[{"type":"file","url":"data:image/png;base64,AA"}]}]}',
+            b'{"id":"c","messages":[{"id":"m","role":"user","parts":[{"type":"file","url":"data:image/png;base64,!!"}]}]}',
             422,
         ),
         (

@@ -60,11 +60,11 @@ class Site:
 
 
 def chat_body(words, chat="chat", id="m1", files=(), **more):  # noqa: A002 - it is one
-    """The stock client's body."""
+    """The page's body: it is refused while an answer runs."""
     parts = [{"type": "data-attachment", "data": {"id": file}} for file in files]
     parts += [{"type": "text", "text": words}] if words is not None else []
     message = {"id": id, "role": "user", "parts": parts}
-    return {"id": chat, "messages": [message], "trigger": "submit-message", **more}
+    return {"id": chat, "messages": [message], "trigger": "submit-message", "if_running": "error", **more}
 
 
 async def chunks_of(answer):

@@ -27,7 +27,7 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.collect.tool_result import result_draft
 from showandtell.core.events.accumulate import Accumulator, CallIds
-from showandtell.core.events.replay import file_event, tool_output
+from showandtell.core.events.replay import UNDECIDED, file_event, tool_output
 from showandtell.core.events.types import (
     ApprovalNeeded,
     ErrorEvent,
@@ -163,6 +163,9 @@ class Loop:
         action = decide(self.conversation.view(), self.limits)
         if answered and isinstance(action, RunTools):
             await self.run_tools(action.calls, dict(action.denied))
+            action = decide(self.conversation.view(), self.limits)
+        if isinstance(action, Wait):
+            await self.close(UNDECIDED, action.calls)
         await self.close(WENT_ON)
 
     async def run_steps_in_time(self) -> Done:

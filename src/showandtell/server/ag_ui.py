@@ -7,33 +7,33 @@ message. The runs are those of `chat`, and their stored streams are converted wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
 from fastapi import APIRouter, Request
-from msgspec import structs
+from msgspec import Struct, structs
 from starlette.responses import Response
 
 from showandtell.core.ag_ui import events as ag
 from showandtell.core.ag_ui.ag_ui_stream import AgUiContext, AgUiStream
 from showandtell.core.ag_ui.history import ag_ui_messages
-from showandtell.core.ag_ui.run_input import FileSource, RunInput, parse_run_input
+from showandtell.core.ag_ui.run_input import RunInput, parse_run_input
 from showandtell.core.events.turns import turns
-from showandtell.core.histories.client_history import attachment_id, claim_bytes, claim_file
-from showandtell.core.messages.file import File
+from showandtell.core.events.types import IfRunning
 from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval
 from showandtell.core.ui_stream.chunks import serialize
 from showandtell.core.ui_stream.messages import Page
-from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import CurrentUser, User
-from showandtell.server.chat_request import UPLOAD_FIRST, ChatRequest, FileId
+from showandtell.server.chat_request import ChatRequest
+from showandtell.server.drafts import new_drafts, with_file_ids
 from showandtell.server.event_stream import EventStream
-from showandtell.server.files.attachments import CurrentLink
+from showandtell.server.files.attachments import CurrentAddressReader, CurrentLink
+from showandtell.server.if_running import StreamForm
 from showandtell.server.model_choice import choose_model
-from showandtell.server.new_messages import Place, answer_body, find_last_run, find_repeat, in_place, make_drafts
+from showandtell.server.new_messages import Place, answer_body, find_last_run, find_repeat, in_place, start_run
 from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.schemas import errors
@@ -79,6 +79,11 @@ REQUEST_BODY: dict[str, Any] = {
                             "items": {"type": "object"},
                             "description": "the last one is read if it is a user's",
                         },
+                        "forwardedProps": {
+                            "type": ["object", "null"],
+                            "description": "`if_running`: a running answer is stopped (the default), answered before "
+                            "(queue), or a 409 (error)",
+                        },
                         "resume": {
                             "type": ["array", "null"],
                             "items": {"type": "object"},
@@ -101,36 +106,65 @@ REQUEST_BODY: dict[str, Any] = {
     responses={200: STREAM_RESPONSE, **errors(404, 409, 413, 415, 422, 507)},
     openapi_extra=REQUEST_BODY,
 )
-async def run_ag_ui(request: Request, server: CurrentServer, user: CurrentUser, link: CurrentLink) -> Response:
+async def run_ag_ui(
+    request: Request,
+    server: CurrentServer,
+    user: CurrentUser,
+    link: CurrentLink,
+    read_address: CurrentAddressReader,
+) -> Response:
     """Respond to a new message or to answers to interrupts; without them, stream the conversation so far."""
 
-    async def respond(body: bytes) -> Response:
-        asked = parse_run_input(body)
-        return await in_place(server, user, asked.thread_id, lambda place: respond_in(server, user, asked, place, link))
+    def parse(body: bytes) -> Asked:
+        run_input = parse_run_input(body)
+        return Asked(run_input, with_file_ids(as_chat_request(run_input), read_address))
 
-    return await answer_body(request, server, user, respond)
+    async def respond(asked: Asked) -> Response:
+        thread_id = asked.run_input.thread_id
+        return await in_place(server, user, thread_id, lambda place: respond_in(server, user, asked, place, link))
+
+    return await answer_body(request, server, user, parse, respond, form=FORM)
 
 
-async def respond_in(server: Server, user: User, asked: RunInput, place: Place, link: Link) -> Response:
+class Asked(Struct, frozen=True):
+    """A request, and the same as `chat` has it."""
+
+    run_input: RunInput
+    chat_request: ChatRequest
+
+    @property
+    def if_running(self) -> IfRunning:
+        """What happens to an answer that runs already."""
+        return self.run_input.if_running
+
+
+def failure(text: str) -> bytes:
+    """The stream of an answer that there will not be."""
+    return serialize(ag.RunError(text))
+
+
+FORM = StreamForm(ag.HEADERS, failure)
+
+
+async def respond_in(server: Server, user: User, both: Asked, place: Place, link: Link) -> Response:
     """Start a run and stream it; for a repeated request, read its run again from the start of its answer."""
-    conversation = place.conversation
+    conversation, asked, request = place.conversation, both.run_input, both.chat_request
     if asked.content is None and not asked.approvals:
         return await send_history(server, asked, place, link)
-    content = tuple(map(file_id_of, asked.content or ()))
-    request = as_chat_request(asked, content)
     repeat = await find_repeat(server, request, conversation)
     if repeat.run is not None:
         return await read_again(server, asked, conversation, repeat.run, link)
     choice = await choose_model(server, user, request, conversation)
-    stored = tuple([await store_bytes(server, user, part) for part in content])
-    drafts = await make_drafts(server, user, structs.replace(request, content=stored), conversation)
-    if asked.content is not None:  # a client may type over an interrupt, and cancel it in the same request
-        waiting = {call.call_id for call in waiting_calls(conversation.messages)}
-        answers = [Approval(call_id, *asked.approvals[call_id]) for call_id in asked.approvals if call_id in waiting]
-        drafts = [*([Draft("user", tuple(answers))] if answers else []), *drafts]
-    steps = 0 if asked.content is not None else count_steps(conversation)
-    run_request = RunRequest(drafts, None, choice.settings, place.create)
-    row, live = await server.runs.start(conversation, user.name, choice.model, repeat.key, run_request)
+    async with new_drafts(server, user, request, conversation) as drafts:
+        if asked.content is not None:  # a client may type over an interrupt, and cancel it in the same request
+            waiting = {call.call_id for call in waiting_calls(conversation.messages)}
+            answers = [
+                Approval(call_id, *asked.approvals[call_id]) for call_id in asked.approvals if call_id in waiting
+            ]
+            drafts[:0] = [Draft("user", tuple(answers))] if answers else []
+        steps = 0 if asked.content is not None else count_steps(conversation)
+        run_request = RunRequest(drafts, None, choice.settings, place.create)
+        row, live = await start_run(server, user, place, choice, run_request, key=repeat.key)
     if live is None:
         return await read_again(server, asked, conversation, row, link)
     await live.wait_started()
@@ -138,40 +172,12 @@ async def respond_in(server: Server, user: User, asked: RunInput, place: Place, 
     return stream(events, make_context(asked, conversation, link, steps=steps), conversation.id)
 
 
-def file_id_of(part: str | FileSource) -> str | FileId | FileSource:
-    """A part of a message, with the id of a file that is named by its address. Raises `BadInput` for other files."""
-    match part:
-        case FileSource("url", address) if not address.startswith("data:"):
-            identifier = attachment_id(address)
-            if identifier is None:
-                raise BadInput(UPLOAD_FIRST)
-            return FileId(identifier)
-        case FileSource("file"):
-            raise BadInput(f"a provider's file id can't be read here: {UPLOAD_FIRST}")
-        case _:
-            return part
-
-
-def as_chat_request(asked: RunInput, content: Sequence[str | FileId | FileSource]) -> ChatRequest:
+def as_chat_request(asked: RunInput) -> ChatRequest:
     """The same request as `chat` has it. It is recognized by its run's id, or else by the answers to interrupts."""
-    known = tuple(part for part in content if not isinstance(part, FileSource))
     is_message = asked.content is not None
     approvals = {} if is_message else dict(asked.approvals)
     client_id = asked.run_id if is_message else None
-    return ChatRequest(asked.thread_id, client_id, known, approvals, "submit-message", None, None)
-
-
-async def store_bytes(server: Server, user: User, part: str | FileId | FileSource) -> str | FileId:
-    """A part of a message whose bytes, if it has any, are uploaded. The limit of a request is theirs, too."""
-    match part:
-        case FileSource("url", address, media_type, name) if isinstance(
-            file := claim_file(address, media_type, name), File
-        ):
-            return FileId((await server.store.uploads(user.name).add(file)).id)
-        case FileSource(_, data, media_type, name):
-            return FileId((await server.store.uploads(user.name).add(claim_bytes(data, media_type, name))).id)
-        case _:
-            return part
+    return ChatRequest(asked.thread_id, client_id, asked.content or (), approvals, "submit-message", None, None)
 
 
 def count_steps(conversation: StoredConversation) -> int:

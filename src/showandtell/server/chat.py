@@ -10,13 +10,15 @@ from starlette.responses import Response
 
 from showandtell.core.messages.file_json import Link
 from showandtell.core.messages.message import BranchPoint
-from showandtell.core.ui_stream.chunks import HEADERS
+from showandtell.core.ui_stream.chunks import DONE, HEADERS, Error, serialize
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.chat_request import ChatRequest, parse_chat_request
+from showandtell.server.drafts import new_drafts, with_file_ids
 from showandtell.server.event_stream import EventStream
-from showandtell.server.files.attachments import CurrentLink
+from showandtell.server.files.attachments import CurrentAddressReader, CurrentLink
 from showandtell.server.idempotency import find_branch_point, starts_branch
+from showandtell.server.if_running import StreamForm
 from showandtell.server.model_choice import choose_model
 from showandtell.server.new_messages import (
     Place,
@@ -25,7 +27,7 @@ from showandtell.server.new_messages import (
     find_repeat,
     in_place,
     is_conversation_id,
-    make_drafts,
+    start_run,
 )
 from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunRequest
@@ -49,7 +51,7 @@ REQUEST_BODY: dict[str, Any] = {
             "application/json": {
                 "schema": {
                     "type": "object",
-                    "required": ["id", "messages"],
+                    "required": ["id"],
                     "properties": {
                         "id": {
                             "type": "string",
@@ -58,11 +60,16 @@ REQUEST_BODY: dict[str, Any] = {
                         "messages": {
                             "type": "array",
                             "items": {"type": "object"},
-                            "description": "only the last one is read",
+                            "description": "only the last one is read; its files may be data URLs",
                         },
+                        "message": {"type": "object", "description": "the last message, in place of `messages`"},
                         "trigger": {"enum": ["submit-message", "regenerate-message"]},
                         "messageId": {"type": ["string", "null"], "description": "the message to edit or regenerate"},
                         "model": {"type": ["string", "null"], "description": "provider:model, or inspector"},
+                        "if_running": {
+                            "enum": ["stop", "queue", "error"],
+                            "description": "a running answer is stopped (the default), answered before, or a 409",
+                        },
                     },
                 },
                 "example": openapi_examples.CHAT_REQUEST,
@@ -80,14 +87,33 @@ REQUEST_BODY: dict[str, Any] = {
     responses={200: STREAM_RESPONSE, **errors(404, 409, 413, 415, 422, 507)},
     openapi_extra=REQUEST_BODY,
 )
-async def chat(request: Request, server: CurrentServer, user: CurrentUser, link: CurrentLink) -> Response:
-    """Respond to a new or edited message or to an approval, or regenerate a response."""
+async def chat(
+    request: Request,
+    server: CurrentServer,
+    user: CurrentUser,
+    link: CurrentLink,
+    read_address: CurrentAddressReader,
+) -> Response:
+    """Respond to a new or edited message or to an approval, or regenerate a response.
 
-    async def respond(body: bytes) -> Response:
-        parsed = parse_chat_request(body)
-        return await in_place(server, user, parsed.chat_id, lambda place: respond_in(server, user, parsed, place, link))
+    A file is an upload, a file of a conversation, or a data URL. While an answer runs, `if_running` says what happens.
+    """
 
-    return await answer_body(request, server, user, respond)
+    def parse(body: bytes) -> ChatRequest:
+        return with_file_ids(parse_chat_request(body), read_address)
+
+    async def respond(asked: ChatRequest) -> Response:
+        return await in_place(server, user, asked.chat_id, lambda place: respond_in(server, user, asked, place, link))
+
+    return await answer_body(request, server, user, parse, respond, form=FORM)
+
+
+def failure(text: str) -> bytes:
+    """The stream of an answer that there will not be."""
+    return serialize(Error(text)) + DONE
+
+
+FORM = StreamForm(HEADERS, failure)
 
 
 async def respond_in(server: Server, user: User, request: ChatRequest, place: Place, link: Link) -> Response:
@@ -97,10 +123,10 @@ async def respond_in(server: Server, user: User, request: ChatRequest, place: Pl
     if repeat.run is not None:
         return await replay_or_follow(server, conversation, repeat.run, link)
     choice = await choose_model(server, user, request, conversation)
-    drafts = await make_drafts(server, user, request, conversation)
-    branch_point = await read_branch_point(server, request, conversation)
-    run_request = RunRequest(drafts, branch_point, choice.settings, place.create)
-    row, live = await server.runs.start(conversation, user.name, choice.model, repeat.key, run_request)
+    async with new_drafts(server, user, request, conversation) as drafts:
+        branch_point = await read_branch_point(server, request, conversation)
+        run_request = RunRequest(drafts, branch_point, choice.settings, place.create)
+        row, live = await start_run(server, user, place, choice, run_request, key=repeat.key)
     if live is None:
         return await replay_or_follow(server, conversation, row, link)
     await live.wait_started()

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
+from showandtell.core.events.types import IfRunning
+from showandtell.core.messages.file_json import FileSource
 from showandtell.core.wire.bounded import Item, decode_bounded
 from showandtell.errors import BadInput
 from showandtell.storage.conversations.access import NO_TEXT
 
 #: Maximum number of messages in a request, and of parts in the last one: people write far fewer.
 MAX_MESSAGES, MAX_PARTS = 100_000, 200
-#: Maximum bytes of the last message, and of the data about a file or an approval in a part of it.
-MAX_MESSAGE, MAX_DATA, MAX_APPROVAL = 4 * 1024 * 1024, 10_000, 1024 * 1024
+#: Maximum bytes of the data about a file or an approval in a part of a message.
+MAX_DATA, MAX_APPROVAL = 10_000, 1024 * 1024
 #: Maximum characters in a message, in the reason of an approval, and in a client's id.
 MAX_CHARACTERS = 1_000_000
 MAX_ID = 500
-ATTACHMENT_URL = re.compile(r"(?:https?://[^/?#]+)?/api/attachments/(att_[A-Za-z0-9_-]{22})(?:[/?#].*)?", re.ASCII)
-UPLOAD_FIRST = (
-    "the message has a file that was not uploaded to this server: POST it to /api/attachments, "
-    "and send a part with the url or id of the response"
-)
 
 Trigger: TypeAlias = Literal["submit-message", "regenerate-message"]
 Role: TypeAlias = Literal["user", "assistant", "system"]
@@ -50,6 +46,8 @@ class ClientPart(Item, frozen=True, rename="camel"):
     type: str = ""
     text: str = ""
     url: str = ""
+    media_type: str | None = None
+    filename: str | None = None
     state: str = ""
     data: Raw = Raw(b"{}")
     approval: Raw = Raw(b"{}")
@@ -64,13 +62,15 @@ class ClientMessage(Item, frozen=True):
 
 
 class Body(Struct, frozen=True, rename="camel"):
-    """The stock client's request body, with `model` added."""
+    """The stock client's request body, with `model` and `if_running` added. `message` is the last one of `messages`."""
 
     id: str
     messages: list[ClientMessage] = []
+    message: ClientMessage | None = None
     trigger: Trigger = "submit-message"
     message_id: str | None = None
     model: str | None = None
+    if_running: IfRunning = field(default="stop", name="if_running")
 
 
 class FileId(Struct, frozen=True):
@@ -79,19 +79,24 @@ class FileId(Struct, frozen=True):
     id: str
 
 
+#: A text, a file by its id, or one by its address or as a data URL.
+Content: TypeAlias = str | FileId | FileSource
+
+
 class ChatRequest(Struct, frozen=True):
-    """A parsed request. `content` holds texts and file ids in order; `client_id` is the client's id of the message.
+    """A parsed request. `content` holds texts and files in order; `client_id` is the client's id of the message.
 
     `message_id` names an earlier message to edit or to regenerate. `approvals` maps call ids to decision and reason.
     """
 
     chat_id: str
     client_id: str | None
-    content: tuple[str | FileId, ...]
+    content: tuple[Content, ...]
     approvals: dict[str, tuple[bool, str]]
     trigger: Trigger
     message_id: str | None
     model: str | None
+    if_running: IfRunning = "stop"
 
     @property
     def is_edit(self) -> bool:
@@ -121,9 +126,7 @@ def parse_chat_request(data: bytes) -> ChatRequest:
     """Parse a request body. Raises `BadInput`."""
     try:
         body = decode_bounded(read_body, data, MAX_MESSAGES, "request", "messages")
-        last = body.messages[-1] if body.messages else None
-        if last is not None and len(last.parts) > MAX_MESSAGE:
-            raise BadInput(f"the message has more than {MAX_MESSAGE:,} bytes: upload it as a file")
+        last = body.message or (body.messages[-1] if body.messages else None)
         message_id, role = (read_id(last.id), read_role(last.role)) if last is not None else (None, None)
         parts = decode_bounded(read_parts, last.parts, MAX_PARTS, "message", "parts") if last is not None else []
         content = tuple(text_and_files(parts)) if role == "user" else ()
@@ -143,7 +146,14 @@ def parse_chat_request(data: bytes) -> ChatRequest:
     check_message_id(client_id)
     check_message_id(body.message_id)
     return ChatRequest(
-        body.id, client_id, () if is_regeneration else content, approvals, body.trigger, body.message_id, body.model
+        body.id,
+        client_id,
+        () if is_regeneration else content,
+        approvals,
+        body.trigger,
+        body.message_id,
+        body.model,
+        body.if_running,
     )
 
 
@@ -153,33 +163,21 @@ def check_message_id(message_id: str | None) -> None:
         raise BadInput(f"{message_id!r:.40} is not a message id: use 1 to {MAX_ID} characters, without NUL")
 
 
-def text_and_files(parts: Iterable[ClientPart]) -> Iterable[str | FileId]:
-    """The texts and files of a message. A file that is named repeatedly counts once."""
-    seen: set[str] = set()
+def text_and_files(parts: Iterable[ClientPart]) -> Iterable[Content]:
+    """The texts and files of a message. Raises `BadInput`."""
     for part in parts:
         match part.type:
             case "text":
                 if part.text.strip():
                     yield part.text
-            case "file" | "data-attachment":
-                file_id = file_id_of(part)
-                if file_id not in seen:
-                    seen.add(file_id)
-                    yield FileId(file_id)
+            case "file":
+                yield FileSource("url", part.url, part.media_type, part.filename)
+            case "data-attachment":
+                if len(part.data) > MAX_DATA:
+                    raise BadInput(f"the data of a file has more than {MAX_DATA:,} bytes: send its id only")
+                yield FileId(read_attachment_data(part.data).id)
             case _:  # parts for the client's own use
                 pass
-
-
-def file_id_of(part: ClientPart) -> str:
-    """The id of the file that a part names. Raises `BadInput` unless it was uploaded to this server."""
-    if part.type == "data-attachment":
-        if len(part.data) > MAX_DATA:
-            raise BadInput(f"the data of a file has more than {MAX_DATA:,} bytes: send its id only")
-        return read_attachment_data(part.data).id
-    match = ATTACHMENT_URL.fullmatch(part.url)
-    if match is None:
-        raise BadInput(UPLOAD_FIRST)
-    return match[1]
 
 
 def approvals_in(parts: Iterable[ClientPart]) -> Iterable[tuple[str, tuple[bool, str]]]:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct, structs, to_builtins
 
 from showandtell.agent.decide import Done, LoopLimits, Wait, decide
-from showandtell.core.events.replay import StepSummary
+from showandtell.core.events.replay import StepSummary, is_undecided
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.file_json import FileLinks, Link
@@ -160,4 +160,5 @@ def derive_status(view: View, limits: LoopLimits) -> tuple[str, str | None]:
         case Wait():
             return "waiting", "approval"
         case _:
-            return "incomplete", "cut"
+            is_passed = is_undecided(view.messages[-1])
+            return "incomplete", "undecided" if is_passed else "cut"

@@ -1,49 +1,90 @@
-"""What the routes share that take a message: the turn of the user, the conversation, and the new messages."""
+"""What the routes share that take a message: the turn of the user, the conversation, and the run that is started."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Protocol, TypeVar
 
 from fastapi import Request
 from msgspec import Struct
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from showandtell.core.messages.message import Draft
-from showandtell.core.messages.parts import Approval, Text
-from showandtell.errors import BadInput, NotFound, ShowAndTellError
+from showandtell.core.events.types import IfRunning
+from showandtell.errors import Busy, NotFound, ShowAndTellError
 from showandtell.server.auth.authenticate import User
-from showandtell.server.chat_request import ChatRequest, FileId
+from showandtell.server.chat_request import ChatRequest
 from showandtell.server.files.receiving import refuse_body
 from showandtell.server.idempotency import Decision, decide, possible_keys
-from showandtell.server.middleware.body_limits import MAX_CHAT_BODY, receive_limited
-from showandtell.server.runs.live_run import RunDiscarded
+from showandtell.server.if_running import AnswerRunning, Message, StreamForm
+from showandtell.server.middleware.body_limits import (
+    BODY_TIMEOUT,
+    MAX_CHAT_BODY,
+    SMALL_CHAT_BODY,
+    receive_limited,
+)
+from showandtell.server.model_choice import ModelChoice
+from showandtell.server.runs.live_run import LiveRun, RunDiscarded, RunRequest
 from showandtell.server.runs.manager import TURN_SECONDS
 from showandtell.server.state import Server
 from showandtell.storage.conversations import library, runs
 from showandtell.storage.conversations.access import ID, AliasTaken
-from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.runs import RUNNING, RunRow
-from showandtell.storage.conversations.sharing import author_of
 from showandtell.storage.conversations.stored_conversation import StoredConversation
-from showandtell.storage.files.sources import stored_facts
+
+
+class Asked(Protocol):
+    """What a request asks for."""
+
+    @property
+    def if_running(self) -> IfRunning:
+        """What happens to an answer that runs already."""
+        ...
+
+
+A = TypeVar("A", bound=Asked)
 
 
 async def answer_body(
-    request: Request, server: Server, user: User, respond: Callable[[bytes], Awaitable[Response]]
+    request: Request,
+    server: Server,
+    user: User,
+    parse: Callable[[bytes], A],
+    respond: Callable[[A], Awaitable[Response]],
+    *,
+    form: StreamForm,
 ) -> Response:
-    """Read the body of a request when it is the user's turn, and respond to it."""
+    """Read the body of a request when it is the user's turn, and respond to it, after a running answer if need be."""
     body = None
     try:
-        async with server.runs.requests.awaited(user.name, TURN_SECONDS):
-            body = await receive_limited(request.scope, request.receive, MAX_CHAT_BODY)
+        async with body_turn(request, server, user) as (limit, seconds):
+            body = await receive_limited(request.scope, request.receive, limit, seconds)
             if not isinstance(body, bytes):
                 return body or Response(status_code=499)  # the client is gone: only metrics and logs see this
-            return await respond(body)
+            asked = parse(body)
+            body = b""  # the message may wait
+            try:
+                return await respond(asked)
+            except AnswerRunning as found:
+                running = found.run
     except ShowAndTellError as error:
         if body is not None:
             raise
         return refuse_body(error)
+    return await Message(server, user, lambda: respond(asked)).answer(asked.if_running, running, form)
+
+
+@asynccontextmanager
+async def body_turn(request: Request, server: Server, user: User) -> AsyncGenerator[tuple[int, float]]:
+    """Wait for the user's turn to send a message. Yields the maximum of bytes, and of seconds in which they arrive."""
+    length = request.headers.get("content-length", "")
+    async with server.runs.requests.awaited(user.name, TURN_SECONDS):
+        if not length.isdecimal() or int(length) <= SMALL_CHAT_BODY:
+            yield SMALL_CHAT_BODY, BODY_TIMEOUT
+            return
+        async with server.store.upload_turns.awaited(user.name, TURN_SECONDS):
+            yield MAX_CHAT_BODY, MAX_CHAT_BODY / SMALL_CHAT_BODY * BODY_TIMEOUT
 
 
 class Place(Struct, frozen=True):
@@ -90,34 +131,15 @@ async def find_or_prepare(server: Server, user: User, chat_id: str) -> Place:
     return Place(*server.store.prepare(user.name, alias=chat_id))
 
 
-async def make_drafts(
-    server: Server, user: User, request: ChatRequest, conversation: StoredConversation
-) -> list[Draft]:
-    """The new messages of a request. Raises `BadInput` if it is empty, `NotFound` for a file that isn't the user's."""
-    if request.is_regeneration:
-        return []
-    waiting = {call.call_id for call in waiting_calls(conversation.messages)}
-    if request.approvals:
-        decisions = {call_id: answer for call_id, answer in request.approvals.items() if call_id in waiting}
-        if not decisions:
-            raise BadInput("none of these calls is waiting for approval: load the conversation again")
-        return [Draft("user", tuple(Approval(call_id, *answer) for call_id, answer in decisions.items()))]
-    if request.client_id is None:
-        if conversation.messages:
-            return []  # continue the conversation
-        raise BadInput("there is no message: send text or a file")
-    if not request.content:
-        raise BadInput("the message is empty: send text or a file")
-    max_files = server.config.max_message_files
-    files = [part for part in request.content if isinstance(part, FileId)]
-    if len(files) > max_files:
-        raise BadInput(f"{len(files)} files are too many for one message: send up to {max_files}")
-    uploads = server.store.uploads(user.name)
-    claimed = {file.id: await uploads.claim(file.id, conversation.id) for file in files}
-    await conversation.check_quotas(stored_facts(claimed.values()))
-    parts = tuple(Text(part) if isinstance(part, str) else claimed[part.id] for part in request.content)
-    author = await author_of(server.store, conversation, user.name) if server.accounts is not None else None
-    return [Draft("user", parts, author=author)]
+async def start_run(
+    server: Server, user: User, place: Place, choice: ModelChoice, request: RunRequest, *, key: str | None
+) -> tuple[RunRow, LiveRun | None]:
+    """Start a run, like `Runs.start`. Raises `AnswerRunning` while the conversation has another one."""
+    try:
+        return await server.runs.start(place.conversation, user.name, choice.model, key, request)
+    except Busy:
+        running = await runs.find_running(server.store.database, place.conversation.id)
+        raise AnswerRunning(running) from None
 
 
 async def find_repeat(server: Server, request: ChatRequest, conversation: StoredConversation) -> Decision:

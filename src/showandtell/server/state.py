@@ -19,6 +19,7 @@ from showandtell.server.downloads import Downloads
 from showandtell.server.model_catalog import Catalog
 from showandtell.server.readiness import Readiness
 from showandtell.server.runs.agents import Agents
+from showandtell.server.runs.line import Line
 from showandtell.server.runs.manager import Runs
 from showandtell.server.runs.stream_addresses import StreamAddresses
 from showandtell.storage.conversations.store import Store
@@ -39,6 +40,7 @@ class Server:
     readiness: Readiness
     accounts: Accounts | None = None
     host_users: HostUsers | None = None
+    line: Line = field(default_factory=Line)
     downloads: Downloads = field(default_factory=Downloads)
     deletions: UploadDeletions = field(default_factory=UploadDeletions)
 

@@ -256,7 +256,7 @@ def test_a_call_waits_until_a_new_message_closes_it(read):
     run_and_check(read, chat, "clean up")
     answer = run_and_check(read, chat, "never mind")
     assert [part["text"] for part in parts(answer, "text")] == ["As you like."]
-    assert states(to_plain(chat.page())[1]) == {"c1": "output-error"}
+    assert states(to_plain(chat.page())[1]) == {"c1": "output-denied"}
 
 
 def test_user_files_are_transient_and_part_of_the_user_message(read):

@@ -282,7 +282,7 @@ EXTRA = [{"owner": "bob"}, {"user": "bob"}, {"run_id": "run_1"}, {"conversation_
 EXTRA += [{"sha256": "0" * 64}, {"mime_verified": True}, {"system": "forged"}, {"tools": []}, {"parent_id": "msg_1"}]
 #: Addresses that a client may not send.
 ADDRESSES = ["s3://b/k", "gs://b/k", "file:///etc/passwd", "https://example.com/a.png", "openai:file-1", "/etc/passwd"]
-ADDRESSES += ["data:image/png;base64,AAAA", "//host/api/attachments/att_" + "x" * 22, "anthropic:file_1", "blob:1", ""]
+ADDRESSES += ["//host/api/attachments/att_" + "x" * 22, "anthropic:file_1", "blob:1", ""]
 
 
 async def stored(site):

@@ -81,6 +81,7 @@ const reasons: Record<string, string> = {
   length: "The answer was cut at its longest.",
   cut: "The model’s stream ended too early.",
   cancelled: "Stopped.",
+  undecided: "The conversation went on without a decision above.",
 };
 
 /** Files that the model hasn't placed in its text. */

@@ -6,6 +6,9 @@ import { BlockIcon, CheckIcon, Spinner, ToolIcon, WarnIcon } from "../ui";
 import { Approval } from "./Approval";
 import { WithReferences } from "./references";
 
+/** The reason of a denial that nobody decided: the user went on instead. */
+const UNDECIDED = "the user went on without deciding about this call, so it was not run";
+
 /** `asks`: it may still be approved, by this user if `mayWrite`. */
 type Props = { part: ToolUIPart; writing: boolean; asks: boolean; mayWrite: boolean };
 
@@ -112,7 +115,7 @@ function stateOf(part: Exclude<ToolUIPart, { state: "approval-requested" }>, wri
     case "output-error":
       return { look: "bad", words: "failed" };
     case "output-denied":
-      return { look: "denied", words: "declined" };
+      return part.approval?.reason === UNDECIDED ? askingOf(false, false) : { look: "denied", words: "declined" };
   }
 }
 

@@ -1,7 +1,8 @@
 """Reads `RunAgentInput`, the body of an AG-UI request.
 
-Of its messages only the newest counts, if it is a user's, and of its other fields `resume` and the ids. `tools`,
-`context` and `forwardedProps` are ignored; `messages` and `state` go back to the client if a snapshot repeats them.
+Of its messages only the newest counts, if it is a user's, and of its other fields `resume`, the ids, and `if_running`
+in `forwardedProps`. `tools` and `context` are ignored; `messages` and `state` go back to the client if a snapshot
+repeats them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Raw, Struct
 
+from showandtell.core.events.types import IfRunning
+from showandtell.core.messages.file_json import FileSource
 from showandtell.core.wire.bounded import Item, decode_bounded
 from showandtell.errors import BadInput
 
@@ -23,15 +26,6 @@ MAX_ID, MAX_CHARACTERS, MAX_REASON = 500, 1_000_000, 10_000
 PASSING_ROLES = frozenset({"activity", "system", "developer"})
 #: Content parts with a file. "binary" is that of 0.0.x.
 FILE_TYPES = frozenset({"image", "audio", "video", "document", "binary"})
-
-
-class FileSource(Struct, frozen=True):
-    """A file in a user's message: by its address, as base64, or by the id that a provider gave it."""
-
-    form: Literal["url", "data", "file"]
-    value: str
-    media_type: str | None = None
-    name: str | None = None
 
 
 #: What a user's message holds, in order.
@@ -106,12 +100,13 @@ class _Body(Struct, frozen=True, rename="camel"):
     parent_run_id: str | None = None
     state: Raw = Raw(b"null")
     resume: Raw = Raw(b"null")
+    forwarded_props: Raw = Raw(b"null")
 
 
 class RunInput(Struct, frozen=True):
     """A request. `content` is the newest message if it is a user's, else None; `approvals` maps call ids to answers.
 
-    `is_legacy`: the peer speaks 0.0.x.
+    `is_legacy`: the peer speaks 0.0.x. `if_running` is what happens to an answer that runs already.
     """
 
     thread_id: str
@@ -122,6 +117,7 @@ class RunInput(Struct, frozen=True):
     approvals: Mapping[str, tuple[bool, str]]
     messages: Raw
     state: Any
+    if_running: IfRunning = "stop"
 
     def client_messages(self) -> Sequence[Any]:
         """The client's messages as plain JSON; none if it is damaged in what nobody reads."""
@@ -147,6 +143,7 @@ def parse_run_input(data: bytes) -> RunInput:
         newest = next((one for one in reversed(messages) if one.role not in PASSING_ROLES), None)
         content = read_content(newest.content) if newest is not None and newest.role == "user" else None
         state = msgspec.json.decode(body.state)
+        if_running = read_wish(msgspec.json.decode(body.forwarded_props))
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"the body is not an AG-UI request ({error}): send RunAgentInput") from None
     except UnicodeDecodeError:
@@ -159,7 +156,14 @@ def parse_run_input(data: bytes) -> RunInput:
     approvals = {answer.interrupt_id: read_answer(answer) for answer in answers or ()}
     is_legacy = body.protocol_version is None
     ids = (body.thread_id, body.run_id, body.parent_run_id)
-    return RunInput(*ids, is_legacy, content, approvals, body.messages, state)
+    return RunInput(*ids, is_legacy, content, approvals, body.messages, state, if_running)
+
+
+def read_wish(properties: Any) -> IfRunning:
+    """What `forwardedProps`, which may be anything, wishes for an answer that runs. Raises `ValidationError`."""
+    if not isinstance(properties, dict) or "if_running" not in properties:
+        return "stop"
+    return msgspec.convert(properties["if_running"], IfRunning)
 
 
 def read_answer(answer: Answer) -> tuple[bool, str]:

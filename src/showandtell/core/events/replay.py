@@ -32,6 +32,9 @@ from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.message import Message, starts_turn
 from showandtell.core.messages.parts import Approval, Json, Shown, Text, ToolCall, is_for_people
 
+#: The result of a call that waited for approval when the user went on. Replays show it as a denial.
+UNDECIDED = "the user went on without deciding about this call, so it was not run"
+
 
 class StepSummary(Struct, frozen=True):
     """Data of a step beside its message.
@@ -77,6 +80,9 @@ def replay(
                 yield from _step(step, message, summaries.get(message.id), _new_files(message, files, shown))
             case "tool":
                 yield from _new_files(message, files, shown)
+                if is_undecided(message) and (call := calls.get(message.call_id or "")):
+                    yield _needs_approval(call)
+                    yield Approval(call.call_id, approved=False, reason=UNDECIDED)
                 yield tool_output(message)
             case "user":
                 for part in message.parts:
@@ -102,6 +108,11 @@ def replay_parts(message: Message, annotations: Sequence[Annotation]) -> Iterato
             yield ToolInputEnd(part.call_id)
     for annotation in remaining:
         yield from _replay_annotation(annotation)
+
+
+def is_undecided(message: Message) -> bool:
+    """Whether a message is the result of a call that waited for approval when the user went on."""
+    return message.is_error and message.text == UNDECIDED
 
 
 def find_step(messages: Sequence[Message], step: int) -> Message | None:

@@ -15,6 +15,8 @@ from showandtell.core.messages.message import Stop
 from showandtell.core.messages.parts import Json, Shown, Text
 
 Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiting"]
+#: What a new message does while an answer runs: it stops that answer, waits for its end, or is refused.
+IfRunning: TypeAlias = Literal["stop", "queue", "error"]
 
 
 class Usage(Struct, frozen=True):

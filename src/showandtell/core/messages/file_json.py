@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from showandtell.core.messages.attachments import Attachment, Facts
 
@@ -13,6 +15,15 @@ from showandtell.core.messages.attachments import Attachment, Facts
 Link: TypeAlias = Callable[[str], str]
 #: Names that can't end a URL: browsers would resolve them as relative path segments.
 RESERVED_NAMES = frozenset({"", ".", ".."})
+
+
+class FileSource(Struct, frozen=True):
+    """A file in a user's message: by its address, as base64, or by the id that a provider gave it."""
+
+    form: Literal["url", "data", "file"]
+    value: str
+    media_type: str | None = None
+    name: str | None = None
 
 
 def unsigned(path: str) -> str:

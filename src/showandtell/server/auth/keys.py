@@ -50,6 +50,13 @@ class CookieSession(Struct, frozen=True, array_like=True):
     written: int
 
 
+class SignedUrl(Struct, frozen=True):
+    """For whom a URL was signed, and until when (epoch seconds)."""
+
+    user: str
+    until: int
+
+
 class _Signer(TimestampSigner):
     """A signer with the time of the caller, `now`."""
 
@@ -134,13 +141,20 @@ class Keys:
 
         Other query parameters are ignored: they never select another file.
         """
+        signed = self.verify_url(path, query)
+        if method not in SIGNED_METHODS or signed is None or not now < signed.until <= now + URL_AGE + SKEW:
+            return None
+        return signed.user
+
+    def verify_url(self, path: str, query: str) -> SignedUrl | None:
+        """Return for whom a URL was signed and until when, which may be over; None if its signature is invalid."""
         signature = _parse_signature(query)
-        if method not in SIGNED_METHODS or signature is None:
+        if signature is None:
             return None
         user, until, seal = signature
-        if not UNTIL.fullmatch(until) or not now < int(until) <= now + URL_AGE + SKEW:
+        if not UNTIL.fullmatch(until) or not is_same(seal, self._seal(path, user, int(until))):
             return None
-        return user if is_same(seal, self._seal(path, user, int(until))) else None
+        return SignedUrl(user, int(until))
 
     def _seal(self, path: str, user: str, until: int) -> str:
         # Sign the unescaped path: clients and proxies differ in how they escape it.

@@ -12,8 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from showandtell.server.middleware.origin_guard import SAFE_METHODS, UPLOADS_PATH
 from showandtell.server.middleware.refusals import Refusal
 
-#: Maximum bytes of a chat request, in which clients send the full history.
-MAX_CHAT_BODY: Final = 8 * 1024 * 1024
+#: Maximum bytes of a chat request, in which clients send the full history and may send files as base64. Above the first
+#: limit it waits for its turn among the uploads.
+SMALL_CHAT_BODY: Final = 8 * 1024 * 1024
+MAX_CHAT_BODY: Final = 32 * 1024 * 1024
 #: Maximum bytes of settings: 20,000 escaped characters of instructions.
 MAX_SETTINGS_BODY: Final = 128 * 1024
 #: Maximum bytes of any other body, such as a title.

@@ -12,7 +12,7 @@ import logging
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
-from typing import Self
+from typing import Any, Self, TypeVar
 
 from showandtell.core.messages.ids import new_id
 from showandtell.errors import ShowAndTellError, StorageFailed
@@ -62,6 +62,7 @@ RELEASE_SECONDS, CLOSE_SECONDS = 1.0, 0.5
 
 #: Executes a run, and writes its stream into the buffer.
 RunJob = Callable[[LiveRun], Awaitable[None]]
+T = TypeVar("T")
 
 
 class Runs:
@@ -78,7 +79,7 @@ class Runs:
         #: Set when another worker of this machine has died.
         self._death = asyncio.Event()
         self._is_leaving = self._is_released = False
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._storing = asyncio.Lock()
         self._turns = Turns("runs", each=MAX_RUNS, alone=MAX_RUNS_ALONE)
         #: Requests that start a run: reading and storing a message costs time of the event loop, too.
@@ -129,9 +130,10 @@ class Runs:
         return [*(live.buffer for live in self._live.values()), *self._remote.buffers]
 
     def _spawn(self, job: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        return self._hold(asyncio.create_task(job))
+        return self.hold(asyncio.create_task(job))
 
-    def _hold(self, task: asyncio.Task[None]) -> asyncio.Task[None]:
+    def hold(self, task: asyncio.Task[T]) -> asyncio.Task[T]:
+        """Keep a task until it is done, or until this worker stops."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -206,7 +208,7 @@ class Runs:
 
     def _launch(self, live: LiveRun) -> LiveRun:
         self._live[live.row.id] = live
-        live.task = self._hold(RunTask(live, self._execute(live)))
+        live.task = self.hold(RunTask(live, self._execute(live)))
         return live
 
     async def _execute(self, live: LiveRun) -> None:
@@ -327,6 +329,14 @@ class Runs:
             self._cancel(row.id)
         else:
             await runs.request_stop(self._store.database, row.id)
+
+    async def wait_end(self, row: RunRow) -> None:
+        """Wait for the end of a run on any worker, or until its stream breaks off. Raises `NotStoredYet`."""
+        try:
+            async for _ in self.follow(row, late=True):
+                pass
+        except StreamInterrupted:
+            await asyncio.sleep(STORE_SECONDS)  # another worker takes the run over
 
     def find(self, row: RunRow) -> LiveRun | None:
         """Return a run if this worker executes it."""

@@ -35,6 +35,7 @@ export function makeChat(options: ChatProps): Chat<Message> {
         id,
         messages: messages.slice(-1).map(sendable),
         trigger,
+        if_running: "error", // another tab's answer is never stopped unasked
         ...(messageId ? { messageId } : {}),
         ...(options.model() ? { model: options.model() } : {}),
       },

@@ -1,0 +1,125 @@
+"""A message that arrives while an answer runs: it stops that answer, waits in line for its end, or is refused.
+
+Only the person whose answer runs may stop it or wait for it; a message of anybody else is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from typing import Final, cast
+
+from msgspec import Struct
+from starlette.responses import Response, StreamingResponse
+
+from showandtell.core.events.types import IfRunning
+from showandtell.errors import Busy, ShowAndTellError
+from showandtell.server.answers import public_message
+from showandtell.server.auth.authenticate import User
+from showandtell.server.event_stream import EventStream
+from showandtell.server.runs.manager import HEARTBEAT_SECONDS, TURN_SECONDS
+from showandtell.server.runs.stream_buffer import HEARTBEAT, StreamInterrupted
+from showandtell.server.state import Server
+from showandtell.storage.conversations.runs import RunRow
+from showandtell.storage.database.lease import BUSY
+
+#: Seconds in which an answer has to end once it is stopped.
+STOP_SECONDS: Final = 15.0
+OF_ANOTHER: Final = "another person's message is being answered in this conversation: send yours when it is answered"
+NOT_STOPPED: Final = f"the running answer was stopped, but did not end within {STOP_SECONDS:g} s: send it again"
+
+
+class AnswerRunning(Exception):
+    """An answer runs in the conversation of a request. `run` is None if it has just ended."""
+
+    def __init__(self, run: RunRow | None) -> None:
+        super().__init__()
+        self.run = run
+
+
+class StreamForm(Struct, frozen=True):
+    """What a stream in one protocol begins with, and how it says that there will be no answer."""
+
+    headers: Mapping[str, str]
+    failure: Callable[[str], bytes]
+
+
+class Message(Struct, frozen=True):
+    """A request that couldn't be answered yet. `respond` answers it, or raises `AnswerRunning` again."""
+
+    server: Server
+    user: User
+    respond: Callable[[], Awaitable[Response]]
+
+    async def answer(self, if_running: IfRunning, running: RunRow | None, form: StreamForm) -> Response:
+        """Answer it as soon as its client wishes. Raises `Busy`."""
+        while running is None:
+            try:
+                return await self._respond_in_turn()
+            except AnswerRunning as found:
+                running = found.run
+        self._check_is_own(running)
+        match if_running:
+            case "stop":
+                return await self._answer_after(running, stop=True)
+            case "queue":
+                return self._answer_in_line(running, form)
+            case "error":
+                raise Busy(BUSY)
+
+    def _check_is_own(self, running: RunRow) -> None:
+        if running.user_id != self.user.name:
+            raise Busy(OF_ANOTHER)
+
+    async def _respond_in_turn(self) -> Response:
+        async with self.server.runs.requests.awaited(self.user.name, TURN_SECONDS):
+            return await self.respond()
+
+    async def _answer_after(self, running: RunRow | None, *, stop: bool) -> Response:
+        """Answer it once the conversation is free."""
+        runs = self.server.runs
+        while True:
+            if running is not None:
+                self._check_is_own(running)
+                if stop:
+                    await runs.stop(running)
+                try:
+                    async with asyncio.timeout(STOP_SECONDS if stop else None):
+                        await runs.wait_end(running)
+                except TimeoutError:
+                    raise Busy(NOT_STOPPED) from None
+            try:
+                return await self._respond_in_turn()
+            except AnswerRunning as found:
+                running = found.run
+
+    def _answer_in_line(self, running: RunRow, form: StreamForm) -> Response:
+        """Stream the answer after that of a run. The message is answered even if its client leaves meanwhile."""
+        self.server.line.check(self.user.name)
+
+        async def wait_and_answer() -> Response:
+            async with self.server.line.place(running.conversation_id, self.user.name):
+                return await self._answer_after(running, stop=False)
+
+        answer = self.server.runs.hold(asyncio.create_task(wait_and_answer()))
+        headers = {**form.headers, "x-conversation-id": running.conversation_id}
+        return EventStream(follow(answer, form), headers=headers)
+
+
+async def follow(answer: asyncio.Task[Response], form: StreamForm) -> AsyncGenerator[bytes]:
+    """Yield heartbeats until there is a response, and then its body."""
+    while not answer.done():
+        yield HEARTBEAT
+        await asyncio.wait({answer}, timeout=HEARTBEAT_SECONDS)
+    if answer.cancelled():
+        raise StreamInterrupted
+    try:
+        response = answer.result()
+    except ShowAndTellError as error:
+        yield form.failure(public_message(error))
+        return
+    if isinstance(response, StreamingResponse):
+        async for chunk in cast("AsyncGenerator[bytes]", response.body_iterator):
+            yield chunk
+    else:
+        yield bytes(response.body)
