@@ -50,6 +50,20 @@ async def test_every_program_of_the_page_answers(program):
         assert (await fetch(session, "/assistant/"))[0] == 200
 
 
+async def test_the_page_shows_the_conversations_of_the_bot_beside_it_to_their_owner(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module = ModuleType("document")
+    monkeypatch.setitem(sys.modules, "document", module)
+    for block in re.findall(r"(?s)```python\n(.*?)```", (ROOT / "docs" / "history.md").read_text()):
+        await asyncio.to_thread(exec, block, module.__dict__)
+    async with running(module.app) as url, aiohttp.ClientSession(url, headers={"origin": url}) as session:
+        shown = {}
+        for session.headers["x-user"] in ("anna", "bob"):
+            shown[session.headers["x-user"]] = await fetch(session, "/assistant/api/conversations")
+        assert [found["title"] for found in shown["anna"][1]["conversations"]] == ["/photo kiwi"]
+        assert shown["bob"][1]["conversations"] == []
+
+
 @asynccontextmanager
 async def behind_nginx(folder, port, upstream, *, keep_prefix):
     """The page's nginx on a port before a server."""

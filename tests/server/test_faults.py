@@ -88,7 +88,7 @@ async def test_a_bad_message_does_not_delete_the_chat_of_a_good_one(tmp_path):
 
 async def test_a_chat_that_a_concurrent_request_deletes_is_created_again(tmp_path, monkeypatch):
     async with serving(tmp_path) as site:
-        start, created = site.server.runs.start, await site.store.create(alias="c")
+        start, created = site.server.runs.start, await site.store.create(key="c")
 
         async def drop_first(*arguments):
             if await runs.conversation_exists(site.store.database, created.id):
@@ -117,7 +117,7 @@ async def test_a_first_message_that_was_not_acknowledged_leaves_no_conversation(
 
 async def test_a_message_whose_first_copy_died_before_it_was_stored_is_answered(tmp_path):
     async with serving(tmp_path) as site:
-        conversation = await site.store.create(alias="c")
+        conversation = await site.store.create(key="c")
         names = ("run_1", conversation.id, "local", "m1", None, None, "inspector", "running")
         dead = runs.RunRow(*names, 0, "worker@elsewhere/1/2", runs.RELEASED, 0, 0.0, None)
         await runs.start(site.store.database, dead)
@@ -384,7 +384,7 @@ async def test_a_message_sent_to_two_servers_at_once_is_one_run_that_both_stream
 
 async def test_a_response_that_ended_after_its_conversation_was_read_is_complete(tmp_path):
     async with serving(tmp_path) as site:
-        read_before = await site.store.create(alias="c")
+        read_before = await site.store.create(key="c")
         _, chunks = await site.post("Hello", "c")
         row = await runs.find_of_client(site.store.database, read_before.id, "m1")
         again = await replay_or_follow(site.server, read_before, row, unsigned)

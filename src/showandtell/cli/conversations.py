@@ -32,8 +32,9 @@ from showandtell.storage.conversations.memory_conversation import MemoryConversa
 from showandtell.storage.files.conversation_file import load
 
 if TYPE_CHECKING:
-    from showandtell.storage.conversations.store import Store, Summary
+    from showandtell.storage.conversations.store import Store
     from showandtell.storage.conversations.stored_conversation import StoredConversation
+    from showandtell.storage.conversations.summaries import Summary
 
 Which = Annotated[str, typer.Argument(help="the id of a conversation, or last")]
 #: Printed if a file's bytes were not deleted with it.

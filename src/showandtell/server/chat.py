@@ -33,8 +33,9 @@ from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.schemas import errors
 from showandtell.server.state import CurrentServer, Server
-from showandtell.storage.conversations import library, runs
+from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.access import resolve
+from showandtell.storage.conversations.keys import find_key
 from showandtell.storage.conversations.runs import RUNNING, RunRow
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 
@@ -168,7 +169,7 @@ async def find_conversation_id(server: Server, user: User, chat_id: str) -> str 
     """The conversation id of a chat id; None for an unknown name of a client."""
     if is_conversation_id(chat_id):
         return chat_id
-    return await library.find_alias(server.store.database, user.name, chat_id)
+    return await find_key(server.store.database, user.name, chat_id)
 
 
 @router.get(

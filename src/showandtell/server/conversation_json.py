@@ -71,7 +71,7 @@ def serialize_conversation(
     page = Page(conversation.attachments, links, details.summaries, waiting, metadata_of(conversation, details, limits))
     return {
         "id": about.id,
-        "alias": about.alias,
+        "alias": about.key,
         "title": about.title,
         "created": about.created,
         "changed": about.changed,

@@ -74,7 +74,7 @@ class ConversationShape(Shape):
     model_config = ConfigDict(json_schema_extra={"examples": [openapi_examples.STORED_CONVERSATION]})
 
     id: str
-    alias: str | None = Field(description="the client's own name for it")
+    alias: str | None = Field(description="the client's own name for it, or the program's key")
     title: str
     created: float
     changed: float

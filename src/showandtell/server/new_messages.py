@@ -28,8 +28,9 @@ from showandtell.server.model_choice import ModelChoice
 from showandtell.server.runs.live_run import LiveRun, RunDiscarded, RunRequest
 from showandtell.server.runs.manager import TURN_SECONDS
 from showandtell.server.state import Server
-from showandtell.storage.conversations import library, runs
-from showandtell.storage.conversations.access import ID, AliasTaken
+from showandtell.storage.conversations import runs
+from showandtell.storage.conversations.access import ID
+from showandtell.storage.conversations.keys import KeyTaken, find_key
 from showandtell.storage.conversations.runs import RUNNING, RunRow
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 
@@ -102,7 +103,7 @@ async def in_place(
         place = await find_or_prepare(server, user, chat_id)
         try:
             return await respond(place)
-        except (AliasTaken, RunDiscarded):
+        except (KeyTaken, RunDiscarded):
             pass  # a concurrent request created it, or nothing of an earlier copy of this request was stored
         except NotFound:
             database = server.store.database
@@ -121,14 +122,14 @@ async def find_or_prepare(server: Server, user: User, chat_id: str) -> Place:
     database = server.store.database
     if is_conversation_id(chat_id):
         return Place(await server.store.open(chat_id, user.name, "writer"))
-    conversation_id = await library.find_alias(database, user.name, chat_id)
+    conversation_id = await find_key(database, user.name, chat_id)
     if conversation_id is not None:
         try:
             return Place(await server.store.open(conversation_id, user.name, "writer"))
         except NotFound:
             if await runs.conversation_exists(database, conversation_id):
                 raise
-    return Place(*server.store.prepare(user.name, alias=chat_id))
+    return Place(*server.store.prepare(user.name, key=chat_id))
 
 
 async def start_run(

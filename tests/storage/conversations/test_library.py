@@ -11,7 +11,8 @@ from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
-from showandtell.storage.conversations.library import find_alias, list_conversations, overview, rename
+from showandtell.storage.conversations.keys import find_key
+from showandtell.storage.conversations.library import list_conversations, overview, rename
 from showandtell.storage.conversations.preferences import Preferences, change_preferences, read_preferences
 from showandtell.storage.conversations.search import SearchTerms
 from showandtell.storage.database.tables import preferences, runs
@@ -22,9 +23,9 @@ from support.stores import check_not_found, post, user_draft
 pytestmark = pytest.mark.anyio
 
 
-async def talk(store, *words, owner="ann", alias=None):
+async def talk(store, *words, owner="ann", key=None):
     """A conversation in which these words were said, one message after the other."""
-    conversation = await store.create(owner, alias=alias)
+    conversation = await store.create(owner, key=key)
     for word in words:
         await post(conversation, user_draft(word))
     return conversation.id
@@ -151,32 +152,32 @@ async def test_only_the_owner_gives_a_title_and_it_stays_on_one_line(store):
             await rename(store.database, one, "ann", title)
 
 
-async def test_an_overview_says_the_right_the_alias_and_the_model_that_answered_last(store):
-    one = await talk(store, "hello", alias="chat 1")
+async def test_an_overview_says_the_right_the_key_and_the_model_that_answered_last(store):
+    one = await talk(store, "hello", key="chat 1")
     await store.share(one, "ann", "bob", "reader")
     await begin_run(store, one)
     mine, theirs = await overview(store.database, one, "ann"), await overview(store.database, one, "bob")
-    assert (mine.right, mine.alias, mine.model, mine.running) == ("owner", "chat 1", "inspector:gemini", True)
-    assert (theirs.right, theirs.alias, theirs.owner) == ("reader", None, "ann")
+    assert (mine.right, mine.key, mine.model, mine.running) == ("owner", "chat 1", "inspector:gemini", True)
+    assert (theirs.right, theirs.key, theirs.owner) == ("reader", None, "ann")
     await check_not_found(overview(store.database, one, "eve"))
 
 
 async def test_a_clients_name_is_its_owners_alone_and_stays_with_the_first(store):
-    one = await talk(store, "one", alias="chat")
+    one = await talk(store, "one", key="chat")
     with pytest.raises(Busy):
-        await talk(store, "two", alias="chat")
-    theirs = await talk(store, "of bob", owner="bob", alias="chat")
-    assert [await find_alias(store.database, who, "chat") for who in ("ann", "bob", "eve")] == [one, theirs, None]
-    await check_not_found(find_alias(store.database, "ann", theirs))
+        await talk(store, "two", key="chat")
+    theirs = await talk(store, "of bob", owner="bob", key="chat")
+    assert [await find_key(store.database, who, "chat") for who in ("ann", "bob", "eve")] == [one, theirs, None]
+    await check_not_found(find_key(store.database, "ann", theirs))
     for strange in ("", "x" * 201, "nul\0"):
         with pytest.raises(BadInput):
-            await find_alias(store.database, "ann", strange)
+            await find_key(store.database, "ann", strange)
 
 
-async def test_what_is_deleted_has_no_alias_any_more(store):
-    one = await talk(store, "one", alias="two")
+async def test_what_is_deleted_has_no_key_any_more(store):
+    one = await talk(store, "one", key="two")
     await store.delete(one, "ann")
-    assert await find_alias(store.database, "ann", "two") is None
+    assert await find_key(store.database, "ann", "two") is None
     with pytest.raises(NotFound):
         await overview(store.database, one, "ann")
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, literal, or_, select
 
-from showandtell.errors import BadInput, Busy, NotFound
+from showandtell.errors import BadInput, NotFound
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.tables import attachments, conversations, messages, shares
 
@@ -20,10 +20,6 @@ RIGHTS = tuple(GRANTED_BY)
 ID = re.compile(r"[a-z]+_[A-Za-z0-9_-]{22}", re.ASCII)
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 NOUNS = {"conv": "conversation", "msg": "message", "att": "file"}
-
-
-class AliasTaken(Busy):
-    """Another conversation has the alias that a new one was to get."""
 
 
 @cache

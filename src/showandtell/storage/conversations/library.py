@@ -1,11 +1,9 @@
-"""Lists, searches and renames a user's conversations, and finds them by a client's own id (alias).
+"""Lists, searches and renames a user's conversations.
 
 Nothing here reads a complete conversation.
 """
 
 from __future__ import annotations
-
-import re
 
 from msgspec import Struct
 from sqlalchemy import (
@@ -24,8 +22,6 @@ from sqlalchemy import (
 
 from showandtell.errors import BadInput
 from showandtell.storage.conversations.access import (
-    ID,
-    NO_TEXT,
     Right,
     allowed,
     check_id,
@@ -34,14 +30,14 @@ from showandtell.storage.conversations.access import (
     select_by_id,
 )
 from showandtell.storage.conversations.search import SearchTerms, find_matching
-from showandtell.storage.conversations.store import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
+from showandtell.storage.conversations.summaries import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
 from showandtell.storage.conversations.users import UNNAMED
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import aliases, conversations, messages, runs, shares, users
 from showandtell.storage.files.file_cache import strip_invisible
 
-#: Maximum length of a title and of an alias.
-MAX_TITLE, MAX_ALIAS = 200, 200
+#: Maximum length of a title.
+MAX_TITLE = 200
 #: Conversations searched per query, and per search.
 BATCH, MAX_SEARCHED = 200, 5_000
 
@@ -107,7 +103,7 @@ async def read_page(database: Database, owner: str, limit: int, before: str | No
 
 
 class Overview(Struct, frozen=True):
-    """A conversation without its messages. `alias` is this user's; `model` is that of the last run.
+    """A conversation without its messages. `key` is this user's; `model` is that of the last run.
 
     `shared_by` is the owner's display name; None for the owner.
     """
@@ -118,7 +114,7 @@ class Overview(Struct, frozen=True):
     title: str
     created: float
     changed: float
-    alias: str | None
+    key: str | None
     model: str | None
     shared_by: str | None
     running: bool
@@ -130,7 +126,7 @@ SELECT_SHARED_RIGHT = (
     .where(shares.c.conversation_id == conversations.c.id, shares.c.user_id == bindparam("user"))
     .scalar_subquery()
 )
-SELECT_ALIAS = (
+SELECT_KEY = (
     select(aliases.c.alias)
     .where(aliases.c.conversation_id == conversations.c.id, aliases.c.owner == bindparam("user"))
     .order_by(aliases.c.alias)
@@ -152,7 +148,7 @@ SELECT_OVERVIEW = select(
     conversations.c.title,
     conversations.c.created,
     conversations.c.changed,
-    SELECT_ALIAS,
+    SELECT_KEY,
     SELECT_LAST_MODEL,
     case((OWN, literal_column("NULL", Text)), else_=func.coalesce(SELECT_OWNER_NAME, literal_column(f"'{UNNAMED}'"))),
     RUNNING,
@@ -206,26 +202,3 @@ async def rename(database: Database, id: str, owner: str, title: str) -> str:  #
 
     await database.write(transaction)
     return title
-
-
-SELECT_BY_ALIAS = select(aliases.c.conversation_id).where(
-    aliases.c.owner == bindparam("who"), aliases.c.alias == bindparam("name")
-)
-
-
-async def find_alias(database: Database, user: str, alias: str) -> str | None:
-    """The id of the conversation with this alias, or None."""
-    rows = await database.read(SELECT_BY_ALIAS, who=check_user(user), name=check_alias(alias))
-    return rows[0][0] if rows else None
-
-
-def check_alias(alias: str) -> str:
-    """Return `alias`. Raises `BadInput` for text that a database rejects, `NotFound` for what looks like our own ids.
-
-    So an alias can't shadow another conversation's id.
-    """
-    if re.match(r"(conv|msg|att)_", alias) and ID.fullmatch(alias):
-        raise not_found(alias)
-    if not 1 <= len(alias) <= MAX_ALIAS or NO_TEXT.search(alias):
-        raise BadInput(f"a conversation can't be called {alias!r:.40}: use 1 to {MAX_ALIAS} characters without NUL")
-    return alias

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Text, bindparam, delete, exists, insert, lite
 from sqlalchemy.exc import IntegrityError
 
 from showandtell.errors import Busy
-from showandtell.storage.conversations.access import AliasTaken, not_found
+from showandtell.storage.conversations.access import not_found
+from showandtell.storage.conversations.keys import KeyTaken
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.lease import BUSY
 from showandtell.storage.database.tables import conversations, messages, run_log, upsert
@@ -146,7 +147,7 @@ async def start(
 
     try:
         await database.write(transaction)
-    except AliasTaken:
+    except KeyTaken:
         raise
     except Busy:
         same = row.client_id and await find_of_client(database, row.conversation_id, row.client_id)

@@ -11,7 +11,7 @@ from sqlalchemy import Select, bindparam, select
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import is_for_people
 from showandtell.storage.conversations.access import check_id, check_user
-from showandtell.storage.conversations.store import SELECT_NEWEST, SELECT_OLDER
+from showandtell.storage.conversations.summaries import SELECT_NEWEST, SELECT_OLDER
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.rows import decode_in_thread, read_all, read_messages
 from showandtell.storage.database.tables import conversations, messages

@@ -11,8 +11,9 @@ from showandtell.errors import BadInput
 from showandtell.storage.conversations import users as people
 from showandtell.storage.conversations.access import check_id, check_user, resolve
 from showandtell.storage.conversations.library import RUNNING, Listed
-from showandtell.storage.conversations.store import COUNTS, DELETE_SHARE, Store, check_limit
+from showandtell.storage.conversations.store import DELETE_SHARE, Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation
+from showandtell.storage.conversations.summaries import COUNTS, check_limit
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import conversations, shares, users
 

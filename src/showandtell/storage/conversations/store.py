@@ -9,8 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self, TypedDict, Unpack
 
-from msgspec import Struct
-from sqlalchemy import URL, Connection, Engine, bindparam, delete, exists, func, insert, or_, select
+from sqlalchemy import URL, Connection, Engine, bindparam, delete, insert, select
 
 from showandtell.config.private_folder import make_private_folder
 from showandtell.core.messages.attachments import ProbedFile
@@ -23,7 +22,6 @@ from showandtell.storage.blobs.base import BlobStore, has_any
 from showandtell.storage.blobs.open import open_store
 from showandtell.storage.blobs.threads import DaemonThreads
 from showandtell.storage.conversations.access import (
-    AliasTaken,
     Right,
     check_id,
     check_user,
@@ -31,8 +29,10 @@ from showandtell.storage.conversations.access import (
     resolve,
     select_by_id,
 )
+from showandtell.storage.conversations.keys import KeyTaken, check_key, check_new_key, find_key, insert_key
 from showandtell.storage.conversations.load import State, empty, load
 from showandtell.storage.conversations.stored_conversation import StoredConversation, shorten
+from showandtell.storage.conversations.summaries import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
 from showandtell.storage.conversations.uploads import Uploads
 from showandtell.storage.database.database import SLOW_SECONDS, Database
 from showandtell.storage.database.fsck import Finding, check_all
@@ -40,7 +40,7 @@ from showandtell.storage.database.garbage_collection import Collected, Key, coll
 from showandtell.storage.database.lease import Terms
 from showandtell.storage.database.quotas import Account, Quotas, reference_from_threads
 from showandtell.storage.database.reserve import Reserve
-from showandtell.storage.database.tables import aliases, attachments, conversations, messages, shares, upsert
+from showandtell.storage.database.tables import attachments, conversations, shares
 from showandtell.storage.files.convert import MAX_CONCURRENT
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES, FileCache
 from showandtell.storage.files.proofs import MAX_CONCURRENT_PROBES, PROBE_SECONDS, start_probe
@@ -62,43 +62,8 @@ class Settings(TypedDict, total=False):
     schema: str | None
 
 
-class Summary(Struct, frozen=True):
-    """A conversation in a list: title, times (epoch seconds) and counts."""
-
-    id: str
-    title: str
-    created: float
-    changed: float
-    messages: int
-    files: int
-
-
-COUNTS = (
-    select(func.count()).where(messages.c.conversation_id == conversations.c.id).scalar_subquery(),
-    select(func.count()).where(attachments.c.conversation_id == conversations.c.id).scalar_subquery(),
-)
-SELECT_NEWEST = (
-    select(conversations.c.id, conversations.c.title, conversations.c.created, conversations.c.changed, *COUNTS)
-    .where(conversations.c.owner == bindparam("who"))
-    .order_by(conversations.c.changed.desc(), conversations.c.id.desc())
-    .limit(bindparam("most"))
-)
-ANCHOR = conversations.alias("last")
-#: The conversations after one of them.
-SELECT_OLDER = SELECT_NEWEST.where(
-    exists().where(
-        ANCHOR.c.id == bindparam("before"),
-        ANCHOR.c.owner == conversations.c.owner,
-        or_(
-            conversations.c.changed < ANCHOR.c.changed,
-            (conversations.c.changed == ANCHOR.c.changed) & (conversations.c.id < ANCHOR.c.id),
-        ),
-    )
-)
 #: An owner's conversation, locked until the transaction ends.
 SELECT_OWNED = select_by_id("conv", "owner").with_for_update()
-#: Maximum length of a list.
-MAX_LISTED = 10_000
 DELETE_SHARE = delete(shares).where(
     shares.c.conversation_id == bindparam("conversation"), shares.c.user_id == bindparam("whom")
 )
@@ -209,18 +174,46 @@ class Store:
             await asyncio.wait({opening})
             await self.database.close()
 
-    async def create(self, owner: str = "local", title: str = "", alias: str | None = None) -> StoredConversation:
+    async def conversation(self, key: str, owner: str = "local", *, title: str = "") -> StoredConversation:
+        """The owner's conversation with a key of your program, such as "telegram:123". Created if there is none.
+
+        Programs that call this at the same time get the same conversation. A deleted one frees its key. `title` is for
+        a new conversation. Raises `BadInput` for a key that is not text of 1 to 200 characters.
+
+        >>> import asyncio, tempfile
+        >>> from showandtell import Store
+        >>> async def twice(folder: str) -> bool:
+        ...     async with Store.at(folder) as store:
+        ...         first = await store.conversation(key="telegram:123", owner="anna")
+        ...         again = await store.conversation(key="telegram:123", owner="anna")
+        ...         return first.id == again.id
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     asyncio.run(twice(folder))
+        True
+        """
+        check_new_key(key)
+        while True:
+            conversation_id = await find_key(self.database, owner, key)
+            # Another program may create or delete it in between.
+            if conversation_id is None:
+                with suppress(KeyTaken):
+                    return await self.create(owner, title, key)
+            else:
+                with suppress(NotFound):
+                    return await self.open(conversation_id, owner, "owner")
+
+    async def create(self, owner: str = "local", title: str = "", key: str | None = None) -> StoredConversation:
         """Create a conversation. Without a title, it gets one from the first message.
 
-        `alias` is the client's own id for it. Raises `Busy` if another conversation has that alias.
+        `key` is the program's own name for it. Raises `Busy` if another conversation of the owner has that key.
         """
-        conversation, insert_it = self.prepare(owner, title, alias)
+        conversation, insert_it = self.prepare(owner, title, key)
         now = self.terms.clock()
         await self.database.write(lambda connection: insert_it(connection, now))
         return conversation
 
     def prepare(
-        self, owner: str = "local", title: str = "", alias: str | None = None
+        self, owner: str = "local", title: str = "", key: str | None = None
     ) -> tuple[StoredConversation, Callable[[Connection, float], None]]:
         """Like `create`, but stores nothing. Returns the conversation, and the function that stores it.
 
@@ -229,14 +222,13 @@ class Store:
         """
         conversation_id = new_id("conv")
         row = {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0}
+        if key is not None:
+            check_key(key)
 
         def insert_it(connection: Connection, now: float) -> None:
             connection.execute(insert(conversations), {**row, "id": conversation_id, "created": now, "changed": now})
-            if alias is not None:
-                statement = upsert(connection, aliases).on_conflict_do_nothing().returning(aliases.c.alias)
-                alias_row = {"owner": owner, "alias": alias, "conversation_id": conversation_id}
-                if connection.execute(statement, alias_row).first() is None:
-                    raise AliasTaken(f"another conversation has the alias {alias[:40]!r}: open that one")
+            if key is not None:
+                insert_key(connection, owner, key, conversation_id)
 
         return self._opened(empty(conversation_id, owner), owner, "owner"), insert_it
 
@@ -362,10 +354,3 @@ class Store:
         If the database is damaged, only that is reported. With `owner`, only the bytes of that owner are checked.
         """
         return await check_all(self.database, self.blobs, owner)
-
-
-def check_limit(limit: int) -> int:
-    """Return `limit`. Raises `BadInput` unless it is 1 to 10,000."""
-    if not 1 <= limit <= MAX_LISTED:
-        raise BadInput(f"the limit {limit} is invalid: use 1 to {MAX_LISTED}")
-    return limit
