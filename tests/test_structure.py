@@ -33,7 +33,7 @@ LAYERS = {
     "cli": ("server",),
 }
 #: Modules that are not in a layer, because they re-export names of several.
-NAMES = {"", "__main__", "asgi", "events"}
+NAMES = {"", "__main__", "asgi", "conversations", "events"}
 #: Packages that do I/O, decode media, or are slow to import: no pure module reaches them, not even indirectly.
 OUTSIDE = {
     "aiohttp",

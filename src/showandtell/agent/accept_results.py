@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from showandtell.agent.execute import error_result, redact
-from showandtell.agent.protocols import Conversation
 from showandtell.core.collect.bounds import bound_text, count_characters, for_user
 from showandtell.core.collect.tool_result import ToolResult, metadata_problem, result_draft
 from showandtell.core.messages.attachments import ProbedFile
@@ -16,6 +15,7 @@ from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import ToolCall
 from showandtell.errors import BadInput, StorageFailed
 from showandtell.storage.blobs.threads import run_in_thread
+from showandtell.storage.conversations.protocol import Conversation
 
 Ready: TypeAlias = tuple[Draft, Sequence[ProbedFile]]
 

@@ -35,6 +35,7 @@ from showandtell.network.transport import Transport
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.conversations.protocol import Conversation
 from showandtell.storage.files.display import answer_blocks
 from showandtell.storage.files.file_cache import FileCache
 
@@ -125,7 +126,7 @@ class Agent(Generic[OutputT]):
             deps=deps,
             connection=replace(connection, transport=self.transport),
         )
-        self.memories: WeakKeyDictionary[MemoryConversation, Memory] = WeakKeyDictionary()
+        self.memories: WeakKeyDictionary[Conversation, Memory] = WeakKeyDictionary()
 
     @classmethod
     def from_config(cls, file: str | Path | None = None, **arguments: Any) -> Agent[Any]:
@@ -153,7 +154,7 @@ class Agent(Generic[OutputT]):
         return MemoryConversation(FileCache(max_file_bytes=self.max_file_bytes))
 
     async def delete_uploads(
-        self, conversation: MemoryConversation, numbers: Collection[int] | None = None
+        self, conversation: Conversation, numbers: Collection[int] | None = None
     ) -> tuple[str, ...]:
         """Delete a conversation's uploads from their providers; only those of the files in `numbers`, if given.
 
@@ -175,7 +176,7 @@ class Agent(Generic[OutputT]):
         text: object = None,
         *,
         files: Iterable[File] = (),
-        conversation: MemoryConversation | None = None,
+        conversation: Conversation | None = None,
         approvals: Mapping[str, bool] | None = None,
         deps: object = None,
         **overrides: Unpack[Overrides],
@@ -186,7 +187,7 @@ class Agent(Generic[OutputT]):
             text (object): the user's message: text, or any value that a tool could return. Without `text`, `files` and
                 `approvals`, the run continues from the end of the conversation, for example after a crash.
             files (Iterable[File]): the user's files, in order.
-            conversation (MemoryConversation | None): the conversation to continue. Default: a new one.
+            conversation (Conversation | None): the conversation to continue. Default: a new one.
             approvals (Mapping[str, bool] | None): answers to waiting calls, by call id. True runs the call.
             deps (object): the `context.deps` of this run. Default: those of the agent.
             overrides (Overrides): `model`, `tools`, `instructions`, `model_settings`, `limits` or `output_type` of this
@@ -217,7 +218,7 @@ class Agent(Generic[OutputT]):
         text: object = None,
         *,
         files: Iterable[File] = (),
-        conversation: MemoryConversation | None = None,
+        conversation: Conversation | None = None,
         approvals: Mapping[str, bool] | None = None,
         deps: object = None,
         **overrides: Unpack[Overrides],
@@ -226,13 +227,8 @@ class Agent(Generic[OutputT]):
         with contextlib.suppress(RuntimeError):
             asyncio.get_running_loop()
             raise BadInput("an event loop is running here, as in a notebook: write `await agent.run(...)`")
-
-        async def finish() -> Run[Any]:
-            return await self.run(
-                text, files=files, conversation=conversation, approvals=approvals, deps=deps, **overrides
-            )
-
-        return asyncio.run(finish())
+        run = self.run(text, files=files, conversation=conversation, approvals=approvals, deps=deps, **overrides)
+        return asyncio.run(run.finish())
 
 
 class Run(RunResult[OutputT], Displayed):
@@ -252,7 +248,7 @@ class Run(RunResult[OutputT], Displayed):
     Args:
         agent (Agent): the agent to run; `Agent.run` creates runs.
         drafts (Sequence[Draft]): messages to store first.
-        conversation (MemoryConversation): the conversation to continue.
+        conversation (Conversation): the conversation to continue.
         behind (BranchPoint | None): the message to continue from, for a new branch. It takes effect with the first
             stored message. Default: the end of the current branch.
         deps (object): the `context.deps` of its tools.
@@ -265,7 +261,7 @@ class Run(RunResult[OutputT], Displayed):
         self,
         agent: Agent,
         drafts: Sequence[Draft],
-        conversation: MemoryConversation,
+        conversation: Conversation,
         behind: BranchPoint | None = None,
         *,
         deps: object = None,
@@ -288,9 +284,10 @@ class Run(RunResult[OutputT], Displayed):
 
         Raises `UnsupportedFile` or `BadInput`, which the caller can fix. A provider's error is in `error`.
         """
-        return self._finish().__await__()
+        return self.finish().__await__()
 
-    async def _finish(self) -> Self:
+    async def finish(self) -> Self:
+        """What `await` does, as a coroutine."""
         async for _ in self:
             pass
         if isinstance(self.error, UnsupportedFile | BadInput):

@@ -17,6 +17,7 @@ from showandtell.core.messages.parts import Shown, Text
 from showandtell.errors import BadInput
 from showandtell.storage.blobs.threads import run_long_job
 from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
+from showandtell.storage.conversations.protocol import Conversation
 from showandtell.storage.files.file_cache import FileCache
 
 
@@ -31,7 +32,7 @@ class ClientTurn:
     seals: for `ag_ui_stream` and `ui_stream`; seals the calls of the answer, so that the next request can approve them.
     """
 
-    conversation: MemoryConversation
+    conversation: Conversation
     text: str | None = None
     files: tuple[File, ...] = ()
     approvals: Mapping[str, bool] = field(default_factory=dict[str, bool])
@@ -46,7 +47,7 @@ async def from_ag_ui(
     *,
     secret: str | bytes | None = None,
     file_cache: FileCache | None = None,
-    conversation: MemoryConversation | None = None,
+    conversation: Conversation | None = None,
 ) -> ClientTurn:
     """Read an AG-UI request whose `messages` are the whole history, for a program that stores none.
 
@@ -72,7 +73,7 @@ async def from_ag_ui(
         secret (str | bytes | None): seals the model's calls, at least 16 bytes. A call can be approved only if it has
             the seal. Default: none can, because the client may have written it.
         file_cache (FileCache | None): holds the bytes of the files. Default: one in a temporary folder.
-        conversation (MemoryConversation | None): the program's own, if it stores it. Its waiting calls can be approved.
+        conversation (Conversation | None): the program's own, if it stores it. Its waiting calls can be approved.
 
     Raises:
         BadInput: it is no AG-UI request, or none of the calls that it approves is waiting.
@@ -129,7 +130,7 @@ def named_by_id(find: FindFile) -> FindFile:
     return find_named
 
 
-def split_message(message: Draft | None, conversation: MemoryConversation) -> tuple[str | None, tuple[File, ...]]:
+def split_message(message: Draft | None, conversation: Conversation) -> tuple[str | None, tuple[File, ...]]:
     """The text and the files of a message, for `Agent.run`."""
     parts = message.parts if message is not None else ()
     text = "\n\n".join(part.text for part in parts if isinstance(part, Text)) or None

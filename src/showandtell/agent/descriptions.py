@@ -20,7 +20,6 @@ from msgspec import structs
 from showandtell.agent.call_thread import CallThread
 from showandtell.agent.isolate import Raised
 from showandtell.agent.model_knowledge import ModelKnowledge
-from showandtell.agent.protocols import Conversation
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.surrogates import join_surrogates
 from showandtell.core.events.accumulate import Accumulator
@@ -40,6 +39,7 @@ from showandtell.errors import BadFile, BadInput, FileChanged, MissingKey, Provi
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy, ask_with_retries
 from showandtell.providers.uploads import with_file_headers
+from showandtell.storage.conversations.protocol import Conversation
 
 #: Returns words for a picture: what is in it, or the text that it shows. May block, or be async.
 Describe: TypeAlias = Callable[[File], str | Awaitable[str]]

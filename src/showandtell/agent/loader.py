@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from showandtell.agent.descriptions import Describer
-from showandtell.agent.protocols import Conversation
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.attachments import Attachment, Facts
@@ -31,6 +30,7 @@ from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.uploads import FilesAccess, upload
 from showandtell.storage.blobs.threads import run_long_job
+from showandtell.storage.conversations.protocol import Conversation
 
 #: Maximum number of uploads and other requests at a time.
 MAX_CONCURRENT = 4

@@ -17,7 +17,6 @@ from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loader import Loader, Sharing
 from showandtell.agent.memory import Memory
 from showandtell.agent.model_knowledge import ModelKnowledge
-from showandtell.agent.protocols import Conversation
 from showandtell.agent.provider_uploads import forget_expired, forget_failed
 from showandtell.agent.recovery import Recovery
 from showandtell.agent.summarize import SHARE, Summarizer
@@ -53,6 +52,7 @@ from showandtell.errors import ProviderError, ShowAndTellError, StorageFailed, U
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy, ask_with_retries
 from showandtell.providers.uploads import with_file_headers
+from showandtell.storage.conversations.protocol import Conversation
 from showandtell.storage.uncancelled import run_to_completion, shielded
 
 Emit: TypeAlias = Callable[[Event], None]

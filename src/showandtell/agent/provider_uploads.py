@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from showandtell.agent.protocols import Conversation
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.messages.attachments import Facts
@@ -23,6 +22,7 @@ from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import connect, locate
 from showandtell.providers.uploads import FilesAccess, delete
+from showandtell.storage.conversations.protocol import Conversation
 
 #: Uploads and links that expire within this many seconds are no longer used, since a request takes time.
 EXPIRY_MARGIN = 300.0

@@ -23,7 +23,6 @@ from showandtell.agent.media_errors import (
 )
 from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.agent.model_probe import takes_images
-from showandtell.agent.protocols import Conversation
 from showandtell.agent.provider_uploads import by_bytes, forget_missing
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.events.types import Retry
@@ -33,6 +32,7 @@ from showandtell.core.planning.values import Entry, Plan, RenderedFile, View
 from showandtell.core.wire.request import Request
 from showandtell.errors import ContextFull, ProviderError, RejectedFiles
 from showandtell.providers.full_context import context_full, read_full_context
+from showandtell.storage.conversations.protocol import Conversation
 
 
 @dataclass

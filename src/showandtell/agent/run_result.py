@@ -12,7 +12,7 @@ from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.message import Message, last_text
 from showandtell.core.planning.values import Receipt
 from showandtell.errors import NoOutput
-from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.conversations.protocol import Conversation
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -27,7 +27,7 @@ else:
 class RunResult(Generic[OutputT]):
     """The results of a run over a conversation. They are final when the run has ended."""
 
-    def __init__(self, conversation: MemoryConversation) -> None:
+    def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self.status: Status = "incomplete"
         self.reason: str | None = None

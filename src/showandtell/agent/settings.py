@@ -23,7 +23,7 @@ from showandtell.network.transport import Transport
 from showandtell.providers.client import connect_client
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.rows import connect
-from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.conversations.protocol import Conversation
 from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 
 
@@ -103,7 +103,7 @@ class RunArguments(TypedDict, total=False):
     """The arguments of a run besides its text and its output type."""
 
     files: Iterable[File]
-    conversation: MemoryConversation | None
+    conversation: Conversation | None
     approvals: Mapping[str, bool] | None
     deps: object
     model: str

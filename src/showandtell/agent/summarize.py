@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from showandtell.agent.protocols import Conversation
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import Event, Retry, Usage
@@ -22,6 +21,7 @@ from showandtell.core.wire.request import compose
 from showandtell.errors import ProviderError
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy, ask_with_retries
+from showandtell.storage.conversations.protocol import Conversation
 
 INSTRUCTIONS = (
     "You sum up the earlier part of a conversation between a user, an assistant and tools, so that the assistant can "

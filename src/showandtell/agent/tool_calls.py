@@ -15,11 +15,11 @@ from showandtell.agent.decide import LoopLimits
 from showandtell.agent.execute import error_result, execute
 from showandtell.agent.loader import Fetch
 from showandtell.agent.progress import ProgressReports
-from showandtell.agent.protocols import Conversation
 from showandtell.agent.tools import Tool
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.events.types import Event, ToolProgress, ToolStart
 from showandtell.core.messages.parts import ToolCall
+from showandtell.storage.conversations.protocol import Conversation
 
 #: Maximum number of tools that run at a time.
 MAX_CONCURRENT_TOOLS = 32

@@ -10,7 +10,8 @@ from showandtell.agent.client_turns import ClientTurn, open_turn, split_message,
 from showandtell.core.histories.client_history import CallSeals, FindFile, resolve_files
 from showandtell.core.histories.ui_messages import read_ui_history
 from showandtell.errors import BadInput
-from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
+from showandtell.storage.conversations.memory_conversation import waiting_calls
+from showandtell.storage.conversations.protocol import Conversation
 from showandtell.storage.files.file_cache import FileCache
 
 
@@ -20,7 +21,7 @@ async def from_ui_messages(
     *,
     secret: str | bytes | None = None,
     file_cache: FileCache | None = None,
-    conversation: MemoryConversation | None = None,
+    conversation: Conversation | None = None,
 ) -> ClientTurn:
     """Read the messages of `useChat` of npm's `ai`, for a program that stores no history.
 
@@ -46,7 +47,7 @@ async def from_ui_messages(
         secret (str | bytes | None): seals the model's calls, at least 16 bytes. A call can be approved only if it has
             the seal, which `ui_stream(run, turn=turn)` sets. Default: none can, because the client may have written it.
         file_cache (FileCache | None): holds the bytes of the files. Default: one in a temporary folder.
-        conversation (MemoryConversation | None): the program's own, if it stores it. Its waiting calls can be approved.
+        conversation (Conversation | None): the program's own, if it stores it. Its waiting calls can be approved.
 
     Raises:
         BadInput: these are no UI messages, or none of the calls that they approve is waiting.

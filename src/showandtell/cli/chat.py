@@ -25,6 +25,7 @@ from showandtell.core.events.types import ApprovalNeeded, Event, Finish, Status,
 from showandtell.core.messages.file import File
 from showandtell.errors import NotFound, ShowAndTellError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.conversations.protocol import Conversation
 from showandtell.storage.location import StorageLocation
 
 T = TypeVar("T")
@@ -272,7 +273,7 @@ async def watch(run: Run, show: Callable[[Event], Any]) -> int:
     return EXIT[run.status]
 
 
-async def wait_for_turn(conversation: MemoryConversation) -> None:
+async def wait_for_turn(conversation: Conversation) -> None:
     """Wait until no other run uses a conversation, with a notice if that takes long."""
 
     async def acquire() -> None:

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import importlib
+from typing import TYPE_CHECKING, Any
 
-from showandtell.agent.settings import Connection
-from showandtell.core.capabilities.cells import Target
-from showandtell.core.wire.http import HttpRequest, HttpResponse, Send
-from showandtell.network.transport import Transport
-from showandtell.providers.exchange import Exchange
-from showandtell.providers.rows import BASES
+if TYPE_CHECKING:
+    from showandtell.core.wire.http import HttpRequest, HttpResponse
+    from showandtell.testing.fake_connection import FakeConnection
+    from showandtell.testing.stores import CONVERSATION_CHECKS, ConversationStore
 
-__all__ = ["FakeConnection", "HttpRequest", "HttpResponse"]
+#: The public names by module. Modules are imported on first use of a name.
+MODULE_OF = {
+    "CONVERSATION_CHECKS": "testing.stores",
+    "ConversationStore": "testing.stores",
+    "FakeConnection": "testing.fake_connection",
+    "HttpRequest": "core.wire.http",
+    "HttpResponse": "core.wire.http",
+}
+
+__all__ = ["CONVERSATION_CHECKS", "ConversationStore", "FakeConnection", "HttpRequest", "HttpResponse"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FakeConnection(Connection):
-    """A connection that calls `send` instead of a provider. It needs no key.
+def __getattr__(name: str) -> Any:
+    if name not in MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"showandtell.{MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
 
-    `send` takes an `HttpRequest` and returns an async context manager of an `HttpResponse`: a complete JSON body, or
-    server-sent events with the content type `text/event-stream`.
 
-    >>> from collections.abc import AsyncIterator
-    >>> from contextlib import asynccontextmanager
-    >>> from showandtell import Agent
-    >>> from showandtell.testing import FakeConnection, HttpRequest, HttpResponse
-    >>> async def hello() -> AsyncIterator[bytes]:
-    ...     yield b'{"type": "message", "content": [{"type": "text", "text": "Hello."}], "stop_reason": "end_turn"}'
-    >>> @asynccontextmanager
-    ... async def send(request: HttpRequest) -> AsyncIterator[HttpResponse]:
-    ...     yield HttpResponse(200, {"content-type": "application/json"}, hello())
-    >>> run = Agent("anthropic:claude-sonnet-5", connection=FakeConnection(send=send)).run_sync("hi")
-    >>> run.status, run.text
-    ('complete', 'Hello.')
-    """
-
-    send: Send
-
-    def open(self, target: Target, transport: Transport) -> Exchange:  # noqa: ARG002 - nothing is sent over a network
-        """Return an exchange that calls `send`."""
-        return Exchange(self.send, BASES[target.api], {})
+def __dir__() -> list[str]:
+    return __all__

@@ -43,10 +43,10 @@ async def test_a_deleted_conversation_frees_its_key(store):
     await store.delete(first.id)
     second = await store.conversation(KEY)
     assert first.id != second.id
-    await post(second, user_draft("anew"))
+    await post(second, user_draft("again"))
 
 
-async def test_a_conversation_that_is_deleted_while_it_is_opened_is_created_anew(place, monkeypatch):
+async def test_a_conversation_that_is_deleted_while_it_is_opened_is_created_again(place, monkeypatch):
     async with two_stores(place) as (one, two):
         first = await one.conversation(KEY)
         opened = one.open

@@ -7,12 +7,10 @@ from sqlalchemy import event, select
 
 from showandtell import Agent
 from showandtell.core.collect.entry import collect
-from showandtell.core.events.types import Usage
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft
-from showandtell.core.messages.parts import Approval, Json, Opaque, Text, ToolCall
-from showandtell.core.planning.values import Receipt
+from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.errors import BadInput, LeaseLost, NotFound, StorageFailed
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.tables import messages
@@ -22,35 +20,9 @@ from support.stores import CALL, note, post, show, two_stores, user_draft
 
 pytestmark = pytest.mark.anyio
 PICTURE = png(16, 9)
-RECEIPT = Receipt(1, "a.txt", "text", "text/plain", "user", "user", "native", False, "", None, 5)
-EVERYTHING = (
-    user_draft("hello", note("one", "a.txt")),
-    Draft("assistant", (Opaque("openai", '{"id":1}'), Text("drawing"), CALL), stop="tool_calls"),
-    Draft("user", (Approval("call_1", approved=True),)),
-    Draft("tool", (Json('{"chart":null}', (("/chart", note("two", "b.txt")),)), Text("done")), "call_1", "draw"),
-    Draft("assistant", (Text("there"),), stop="end"),
-)
 
 
 STRANGE = ToolCall("call\0 1", "draw\0\n", "{}")
-
-
-async def record_everything(conversation):
-    for draft in EVERYTHING:
-        step = {"receipts": (RECEIPT,), "usage": Usage(7, 3)} if draft.role == "assistant" else {}
-        await post(conversation, draft, **step)
-
-
-async def test_a_conversation_comes_back_as_it_was(place):
-    async with place.store() as store:
-        before = await store.create("ann")
-        await record_everything(before)
-    async with place.store() as store:
-        after = await store.open(before.id, "ann")
-        assert after.view() == before.view()
-        assert after.receipts == before.receipts == {1: RECEIPT}
-        assert [item.read() for item in map(after.file, (1, 2))] == [b"one", b"two"]
-    assert [message.role for message in before.messages] == [draft.role for draft in EVERYTHING]
 
 
 async def test_what_was_learnt_comes_back_and_can_be_forgotten(store):
@@ -119,23 +91,6 @@ async def test_no_bytes_and_no_base64_of_a_file_reach_the_database(tmp_path):
     assert base64.b64encode(PICTURE)[:40] not in stored
     assert base64.b64encode(PICTURE[1:])[:40] not in stored
     assert PICTURE.hex()[:40].encode() not in stored
-
-
-async def test_branches_share_the_numbers_of_files(store):
-    conversation = await store.create()
-    first = await post(conversation, user_draft("one", note("one")))
-    second = await post(conversation, user_draft("two", note("two")))
-    await conversation.lead(first.id)
-    third = await post(conversation, user_draft("three", note("three")))
-    again = await store.open(conversation.id)
-    assert [message.id for message in again.messages] == [first.id, third.id]
-    assert third.parent_id == second.parent_id == first.id
-    assert [*again.attachments] == [1, 2, 3]
-    assert await again.everything() == [first, second, third]
-    await again.lead(second.id)
-    assert [message.id for message in again.messages] == [first.id, second.id]
-    await again.lead(None)
-    assert (await store.open(conversation.id)).messages == []
 
 
 async def test_a_branch_leads_on_from_its_own_messages_alone(store):

@@ -31,10 +31,10 @@ from showandtell.storage.files.sources import StoredSource
 
 
 class MemoryConversation(Displayed):
-    """The loop's `Conversation` without a database. Only one run at a time: a second waits for its `turn`.
+    """A `Conversation` in memory. Only one run at a time: a second waits for its `turn`.
 
-    A stored conversation overrides `write`, `learn`, `forget`, `start_calls`, `lead`, `update_attachments` and `turn`
-    to store each change before it is applied here.
+    A stored conversation overrides `write` and `start_calls` to store each change before it is applied here, and
+    `restore`s them when it is opened. It may override `lead`, `update_attachments`, `learn`, `forget` and `turn`, too.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class MemoryConversation(Displayed):
         self.messages: list[Message] = []
         self.receipts: dict[int, Receipt] = {}
         self._turn = TurnLock()
+        self._first_number = first_number
         self._register = Register(first_number=first_number)
         self._derivations: dict[DerivationRequest, Derivative | Failed] = {}
         self._started_calls: set[str] = set()
@@ -148,6 +149,23 @@ class MemoryConversation(Displayed):
         self.receipts |= {receipt.number: receipt for receipt in receipts}
         if message.call_id is not None:
             self._started_calls.discard(message.call_id)
+
+    def restore(self, stored: Iterable[tuple[AcceptedMessage, Step | None]], started_calls: Iterable[str] = ()) -> None:
+        """Replace what is in memory by what was stored: what `write` got, in its order, and calls without a result.
+
+        The current branch is that of the last message.
+        """
+        self.messages, self.receipts, self._all_messages = [], {}, {}
+        self._register = Register(first_number=self._first_number)
+        for accepted, step in stored:
+            if accepted.message.parent_id != self.head:
+                self.messages = branch(self._all_messages, accepted.message.parent_id)
+            self._all_messages[accepted.message.id] = accepted.message
+            self.commit(accepted, step.receipts if step else ())
+        self._started_calls = set(started_calls)
+        self.file_cache.facts |= {
+            file.facts.sha256: file.facts for file in self.attachments.values() if file.facts is not None
+        }
 
     @property
     def head(self) -> str | None:

@@ -22,7 +22,7 @@ from showandtell.errors import BadConversation
 from showandtell.storage.blobs.threads import run_long_job
 from showandtell.storage.conversations.access import check_user
 from showandtell.storage.conversations.archive import FILES, path_of, unpacked, write_archive
-from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.conversations.protocol import Conversation
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation, title_of
 from showandtell.storage.database.database import SLOW_SECONDS
@@ -42,7 +42,7 @@ ADDRESS_PROBLEM = (
 
 
 async def export_conversation(
-    conversation: MemoryConversation, path: str | Path, *, author: str | None = None, metadata: bool = True
+    conversation: Conversation, path: str | Path, *, author: str | None = None, metadata: bool = True
 ) -> None:
     """Write a conversation, with all branches and files, to a zip file, atomically.
 

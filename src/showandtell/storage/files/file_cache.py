@@ -21,6 +21,7 @@ from showandtell.media.gate import ProbeResult
 from showandtell.storage.blobs.base import BlobStore, Spooled
 from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.blobs.open import open_store
 from showandtell.storage.blobs.zstd import is_compressible
 from showandtell.storage.files.sources import SpooledSource, StoredSource
 
@@ -39,6 +40,8 @@ WEB_SCHEMES = frozenset({"https", "http", "gs", "s3"})
 class FileCache:
     """Stored bytes and what is known about them. `max_file_bytes` limits a single file.
 
+    `blobs` is a folder or the URL of a bucket, such as "s3://bucket/prefix". Default: a temporary folder.
+
     `reference(sha256, size)` is called in the probing thread before bytes are committed, so that a database can protect
     them from deletion; it may raise `BadFile` (a quota). `reference_again`, with the same arguments, is called for
     bytes that are stored already, and returns whether they still are; without it such files are read like any other.
@@ -53,13 +56,13 @@ class FileCache:
 
     def __init__(
         self,
-        blobs: BlobStore | None = None,
+        blobs: BlobStore | str | Path | None = None,
         max_file_bytes: int = MAX_FILE_BYTES,
         reference: Callable[[str, int], None] | None = None,
         *,
         strip_location: bool = False,
     ) -> None:
-        self.blobs: BlobStore = blobs or Folder()
+        self.blobs: BlobStore = open_store(blobs) if isinstance(blobs, str | Path) else blobs or Folder()
         self.max_file_bytes = max_file_bytes
         self.reference = reference
         self.reference_again: Callable[[str, int], bool] | None = None
