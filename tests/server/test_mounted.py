@@ -3,20 +3,22 @@
 import asyncio
 import logging
 
+import aiohttp
 import pytest
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from showandtell import Agent, Store, tool
+from showandtell import Agent, File, Store, tool
 from showandtell.asgi import chat_app
+from showandtell.core.messages.file_json import content_path
 from showandtell.errors import BadInput
 from showandtell.server.auth import host_user
 from support.fixtures import png
 from support.hosts import FRAMEWORKS, SECRET, ask, fetch, header_user, hosted, in_fastapi, in_starlette
 from support.postgres import copy_tables
-from support.serving import chat_body, chunks_in, texts
+from support.serving import chat_body, chunks_in, running, texts
 
 pytestmark = pytest.mark.anyio
 
@@ -43,6 +45,19 @@ async def test_addresses_of_files_work_as_they_are_given(framework, tmp_path):
         assert await fetch(session, file["url"]) == (200, picture)
         assert (await fetch(session, file["url"].partition("?")[0]))[0] == 401
         assert (await fetch(session, file["url"].replace("sig=", "sig=x")))[0] == 401
+
+
+async def test_addresses_for_an_own_route_are_served_by_the_chat(tmp_path):
+    async with Store.at(tmp_path) as store:
+        chat = chat_app(store, Agent("inspector"), user=header_user, secret=SECRET)
+        with pytest.raises(BadInput, match="public_url"):
+            await chat.link_for("ann")
+        picture = png()
+        upload = await store.uploads("ann").add(File.from_bytes(picture, name="red.png"))
+        async with running(chat) as url:
+            link = await chat.link_for("ann", f"{url}/")
+            async with aiohttp.ClientSession() as session, session.get(link(content_path(upload.id, upload.name))) as got:
+                assert (got.status, await got.read()) == (200, picture)
 
 
 async def test_the_page_loads_its_assets_below_the_prefix(framework, tmp_path):

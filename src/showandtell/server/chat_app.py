@@ -14,12 +14,15 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from showandtell.agent.agent import Agent
+from showandtell.core.messages.file_json import Link
 from showandtell.errors import BadInput
+from showandtell.server.addresses import split_public_url
 from showandtell.server.app import make_app
 from showandtell.server.auth.authenticate import SIGNED_PREFIX
 from showandtell.server.auth.host_user import IdentifyUser
 from showandtell.server.auth.keys import SIGNED_METHODS
 from showandtell.server.config import Config
+from showandtell.server.files.attachments import signed_link
 from showandtell.server.lifecycle import Lifecycle
 from showandtell.storage.conversations.store import Store
 
@@ -46,6 +49,7 @@ class ChatApp:
     def __init__(self, config: Config) -> None:
         self._app = make_app(config)
         self._lifecycle: Lifecycle = self._app.state.lifecycle
+        self._public_url = config.public_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request or a lifespan."""
@@ -60,6 +64,24 @@ class ChatApp:
         del app
         async with self._lifecycle.lifespan():
             yield
+
+    async def link_for(self, user: str, url: str | None = None) -> Link:
+        """Return the function that makes the addresses of a user's files, for streams of routes of your own.
+
+        They open files of conversations in the chat's store, as `ui_stream(run, link=...)` needs them. They are signed
+        for the user and expire after 14 minutes: make them anew for each stream.
+
+        Args:
+            user (str): the id that your `user` returns.
+            url (str | None): the address of the chat for its clients, such as "https://example.com/assistant";
+                default: `public_url`.
+
+        Raises:
+            BadInput: neither is known.
+        """
+        if not (base := url or self._public_url):
+            raise BadInput("the address of the chat is unknown: pass `url`, or set `public_url`")
+        return signed_link(await self._lifecycle.server(), "".join(split_public_url(base)), user)
 
 
 def chat_app(

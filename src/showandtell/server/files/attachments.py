@@ -26,7 +26,7 @@ from showandtell.server.schemas import (
     errors,
     json_response,
 )
-from showandtell.server.state import CurrentServer, get_server
+from showandtell.server.state import CurrentServer, Server, get_server
 from showandtell.storage.conversations.uploads import AttachedFile, Upload
 
 #: The name of an uploaded file.
@@ -78,9 +78,14 @@ async def current_link(request: HTTPConnection, server: CurrentServer, user: Cur
     A signature is for this user only. It doesn't cover the prefix, which a proxy may add or take off.
     """
     base = public_url(request, "")
+    return base.__add__ if user.method == "cookie" else signed_link(server, base, user.name)
+
+
+def signed_link(server: Server, base: str, user: str) -> Link:
+    """Return the function that makes addresses below `base` that are signed for a user."""
 
     def link(path: str) -> str:
-        return base + path if user.method == "cookie" else base + server.keys.sign_path(path, user.name, server.clock())
+        return base + server.keys.sign_path(path, user, server.clock())
 
     return link
 
