@@ -56,7 +56,10 @@ async def test_addresses_for_an_own_route_are_served_by_the_chat(tmp_path):
         upload = await store.uploads("ann").add(File.from_bytes(picture, name="red.png"))
         async with running(chat) as url:
             link = await chat.link_for("ann", f"{url}/")
-            async with aiohttp.ClientSession() as session, session.get(link(content_path(upload.id, upload.name))) as got:
+            async with (
+                aiohttp.ClientSession() as session,
+                session.get(link(content_path(upload.id, upload.name))) as got,
+            ):
                 assert (got.status, await got.read()) == (200, picture)
 
 
