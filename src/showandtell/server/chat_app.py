@@ -69,7 +69,7 @@ class ChatApp:
         """Return the function that makes the addresses of a user's files, for streams of routes of your own.
 
         They open files of conversations in the chat's store, as `ui_stream(run, link=...)` needs them. They are signed
-        for the user and expire after 14 minutes: make them anew for each stream.
+        for the user and expire after 14 minutes: make them again for each stream.
 
         Args:
             user (str): the id that your `user` returns.
