@@ -275,9 +275,8 @@ def configuration() -> str:
             default = "" if key.default is None or key.default in ("", ()) else f"`{json.dumps(key.default)}`"
             option = f"`{key.option}`" if key.option else ""
             rows.append(f"| `{name}` | {option} | {default} | {may[key.about.found]} | {escape(key.about.help)} |")
-    rows.append(
-        "| `providers.NAME.base_url`, `.api_key` | | | | address and key of a provider, if no variable sets them |"
-    )
+    names = "`providers.NAME.base_url`, `.api_key`, `.headers`"
+    rows.append(f"| {names} | | | | how to reach a provider, if no variable says so |")
     return "\n".join(rows) + "\n"
 
 

@@ -38,3 +38,12 @@ def test_a_key_of_a_file_goes_to_its_own_provider_alone_and_below_its_variable()
     assert connection_of(own, "openai:gpt-5", {}).api_key == "sk-1"
     assert connection_of(own, "openai:gpt-5", {"OPENAI_API_KEY": "sk-2"}).api_key is None
     assert connection_of(own, "anthropic:claude-opus-5", {}).api_key is None
+
+
+def test_headers_of_a_file_go_to_its_own_provider_also_with_its_base_url():
+    own = build_settings({"providers.vllm.headers": {"X-Team": "blue"}, "providers.vllm.base_url": "http://a.test/v1"})
+    variable = {"SHOWANDTELL_VLLM_HEADERS": "X-Team: red"}
+    assert connection_of(own, "vllm:m", {}).headers == {"X-Team": "blue"}
+    assert connection_of(own, "vllm:m", variable).headers == {"x-team": "red"}
+    assert connection_of(own, "vllm:m", variable | {"SHOWANDTELL_VLLM_BASE_URL": "http://b.test"}).headers is None
+    assert connection_of(own, "openai:m", {}).headers is None

@@ -18,6 +18,7 @@ SECRETS = """
 [providers.openai]
 base_url = "https://me:sk-1@gateway.example/v1"
 api_key = "sk-2"
+headers = {X-Team = "sk-3"}
 [model_settings]
 extra_body = {key = "sk-4"}
 [storage]
@@ -116,6 +117,7 @@ def test_config_prints_no_secret(own, tmp_path):
         assert (done.returncode, "sk-" in done.stdout + done.stderr) == (0, False)
     found = settings(tmp_path, **environ)
     assert found["storage.database"] == ("postgresql://…@db.example/chat?…", str(own))
+    assert found["providers.openai.headers"] == ("(hidden)", str(own))
     assert found["providers.anthropic.api_key"] == ("(hidden)", "ANTHROPIC_API_KEY")
     assert found["token"] == ("(hidden)", "SHOWANDTELL_TOKEN")
 
@@ -169,3 +171,10 @@ def test_a_switch_of_a_file_is_turned_off_by_an_option(own, tmp_path):
     assert settings(tmp_path)["file_policy.uploads"] == (True, str(own))
     assert settings(tmp_path)["file_policy.fetch.ports"] == ([80, 443], str(own))
     assert settings(tmp_path, "--no-uploads")["file_policy.uploads"] == (False, "--uploads")
+
+
+@pytest.mark.parametrize("option", ["--data", "--database", "--blobs", "--folder"])
+def test_an_option_with_an_unset_variable_of_the_shell_stores_and_reads_nowhere_else(tmp_path, option):
+    done = call(tmp_path, "ask", "hello", option, "")
+    assert (done.returncode, done.stderr) == (2, f"showandtell: {option}: expected str of length >= 1\n")
+    assert not [*tmp_path.glob("*.db")]

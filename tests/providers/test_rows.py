@@ -273,3 +273,19 @@ def test_a_server_of_ones_own_that_is_not_there_says_what_to_do():
 def test_the_openai_client_reaches_every_host_with_one_of_its_apis():
     by_table = {family.provider for family in families() if family.api in {"openai-chat", "openai-responses"}}
     assert {provider for provider, row in ROWS.items() if row.openai_client} == by_table & set(ROWS)
+
+
+def test_headers_of_a_variable_go_with_each_request_but_to_no_other_base_url():
+    environ = {"OPENAI_API_KEY": KEY, "SHOWANDTELL_OPENAI_HEADERS": "X-Team: blue\n\nauthorization:Basic a:b\n"}
+    headers = connect(target("openai"), environ=environ).headers
+    assert (headers["x-team"], headers["authorization"]) == ("blue", "Basic a:b")
+    assert connect(target("openai-chat"), environ=environ).headers["x-team"] == "blue"
+    assert connect(target("openai"), headers={"X-Team": "red"}, environ=environ).headers["x-team"] == "red"
+    assert "x-team" not in connect(target("openai"), base_url="https://other.test/v1", environ=environ).headers
+
+
+@pytest.mark.parametrize("text", ["sk-secret", "Host: sk-secret", "X: sk-secret\x00", "X Y: sk-secret"])
+def test_headers_that_are_none_are_refused_without_their_values(text):
+    with pytest.raises(BadInput) as error:
+        connect(target("openai"), environ={"OPENAI_API_KEY": KEY, "SHOWANDTELL_OPENAI_HEADERS": text})
+    assert "sk-secret" not in str(error.value)

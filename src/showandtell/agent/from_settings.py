@@ -13,9 +13,9 @@ from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Ru
 from showandtell.config.read import read_instructions
 from showandtell.config.settings import FilesSection, Settings
 from showandtell.network.fetch import FetchPolicy
-from showandtell.providers.auth import find_variable
+from showandtell.providers.auth import find_variable, read_headers
 from showandtell.providers.retry import RetryPolicy
-from showandtell.providers.rows import ROWS, own_variables
+from showandtell.providers.rows import variables_of
 
 
 def arguments_of(
@@ -39,14 +39,15 @@ def arguments_of(
 
 
 def connection_of(settings: Settings, model: str, environ: Mapping[str, str]) -> Connection:
-    """The base URL and the key that files give for the provider of a model, below its variables."""
+    """The base URL, key and headers that files give for the provider of a model, below its variables."""
     provider = model.partition(":")[0]
-    own, row = settings.providers.get(provider), ROWS.get(provider)
-    if own is None or row is None:
+    own, variables = settings.providers.get(provider), variables_of(provider)
+    if own is None or not variables:
         return Connection()
-    base_is_set = find_variable((*own_variables(provider), *row.variables), environ) is not None
-    key_is_set = find_variable([name for name, _ in row.keys], environ) is not None
-    return Connection(base_url=None if base_is_set else own.base_url, api_key=None if key_is_set else own.api_key)
+    given = {name: value for name, value in asdict(own).items() if find_variable(variables[name], environ) is None}
+    if given.get("base_url"):  # headers of variables go to no base URL of an argument
+        given["headers"] = read_headers(variables["headers"], environ) or own.headers
+    return Connection(**given)
 
 
 def model_settings_of(settings: Settings) -> ModelSettings:

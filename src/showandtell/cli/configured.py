@@ -28,8 +28,8 @@ from showandtell.config.settings import Key, Settings, keys
 from showandtell.core.capabilities.resolve import families
 from showandtell.core.display.words import plain
 from showandtell.errors import BadInput, UsageError
-from showandtell.providers.auth import find_variable
-from showandtell.providers.rows import ROWS, own_variables
+from showandtell.providers.auth import find_variable, write_headers
+from showandtell.providers.rows import variables_of
 
 #: The beginnings of the names of an agent's settings.
 AGENT = ("model", "model_settings.", "instructions", "builtin", "tools", "folder", "limits.", "file_policy.")
@@ -105,10 +105,9 @@ def export_providers(configuration: Configuration, environ: MutableMapping[str, 
     Variables are what all parts of the program read keys from, also the workers of a server.
     """
     for provider, own in configuration.settings.providers.items():
-        row = ROWS.get(provider)
-        names = (*own_variables(provider), *row.variables) if row else (), [*dict(row.keys)] if row else ()
-        for value, variables in zip((own.base_url, own.api_key), names, strict=True):
-            if value and variables and find_variable(variables, environ) is None:
+        values = {"base_url": own.base_url, "api_key": own.api_key, "headers": write_headers(own.headers or {})}
+        for field, variables in variables_of(provider).items():
+            if (value := values[field]) and variables and find_variable(variables, environ) is None:
                 environ[variables[0]] = value
                 yield variables[0]
 
@@ -165,8 +164,6 @@ def option_type(key: Key) -> Any:
     """The type of an option's value: None is a setting that nobody set."""
     if key.is_list:
         return list[str] | None
-    if key.about.path == "yes" and not key.about.hidden:
-        return Path | None
     plain_type = strip(key.type)
     if choices_of(key.type) and not any(get_origin(part) is dict for part in get_args(plain_type)):
         return Optional[Literal[*choices_of(key.type)]]  # noqa: UP045 - a Literal that is made has no `|` for pyright

@@ -16,7 +16,7 @@ from showandtell.cli.options import AsJson
 from showandtell.config.settings import Key, Settings, keys
 from showandtell.core.display.words import plain
 from showandtell.providers.auth import find_variable
-from showandtell.providers.rows import ROWS, own_variables
+from showandtell.providers.rows import ROWS, variables_of
 
 HIDDEN = "(hidden)"
 #: Variables without a key in a file. Their values are secret, or of no use here.
@@ -87,9 +87,9 @@ def value_of(settings: Settings, name: str) -> Any:
 def list_variables(loaded: Loaded) -> Iterator[Line]:
     """The providers' keys and base URLs, and what is set by variables alone, as the server's secrets."""
     files = loaded.configuration.values
-    for provider, row in ROWS.items():
-        for field, names in ("base_url", (*own_variables(provider), *row.variables)), ("api_key", dict(row.keys)):
-            if found := find_variable([*names], os.environ):
+    for provider in ROWS:
+        for field, names in variables_of(provider).items():
+            if found := find_variable(names, os.environ):
                 key = keys()[f"providers.{provider}.{field}"]
                 origin = files[key.name].origin if found[0] in loaded.exported and key.name in files else found[0]
                 yield Line(key.name, hide(key, found[1]), origin)

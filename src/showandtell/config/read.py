@@ -22,7 +22,7 @@ from showandtell.errors import BadInput
 
 FILE = "showandtell.toml"
 VARIABLE = "SHOWANDTELL_CONFIG"
-#: Larger files are no configuration.
+#: Larger files are neither configuration nor instructions.
 MAX_BYTES = 1 << 20
 ANOTHER_USER = "it belongs to another user"
 
@@ -88,14 +88,11 @@ def find_sources(
 ) -> tuple[Sequence[Source], Path | None]:
     """The files that exist, the weakest first, and one that belongs to another user."""
     own = config_folder(environ) / FILE
-    sources = [Source(own)] if own.is_file() else []
+    sources = [Source(own)] if is_file(own) else []
     if file is None and (file := environ.get(VARIABLE)) is not None and not file.strip():
         raise BadInput(empty(VARIABLE))
     if file is not None:
-        named = Path(file).expanduser()
-        if named.is_dir() or not named.exists():
-            raise BadInput(f"there is no configuration file {named}")
-        return [*sources, Source(named)], None
+        return [*sources, Source(Path(file).expanduser())], None
     nearest = next((path for at in (folder, *folder.parents) if is_file(path := at / FILE)), None)
     if nearest is None or (sources and nearest.samefile(own)):
         return sources, None
@@ -123,11 +120,8 @@ def read_file(source: Source) -> Iterator[tuple[str, Value]]:
 
     path = source.path
     try:
-        data = read_optional(path) or b""
-        if len(data) > MAX_BYTES:
-            raise BadInput(f"{path} is too large for a configuration file")
-        table = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        table = tomllib.loads(read_text(path, "there is no configuration file {path}"))
+    except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path} is not valid TOML: {error}") from None
     for key, value in flatten(table, str(path)):
         text = parse_text(key, value) if isinstance(value, str) else value
@@ -270,13 +264,15 @@ def read_instructions(text: str) -> str:
     """Instructions, or those in the file that `@FILE` names; `@@` begins a text with an @. Raises `BadInput`."""
     if not is_reference(text):
         return text[1:] if text.startswith("@@") else text
-    path = Path(text[1:]).expanduser()
-    data = read_optional(path)
+    return read_text(Path(text[1:]).expanduser(), "there is no file {path} with instructions").strip()
+
+
+def read_text(path: Path, missing: str) -> str:
+    """The text of a file that somebody named, without a byte order mark. Raises `BadInput`; `missing` is a format."""
+    data = read_optional(path, MAX_BYTES)
     if data is None:
-        raise BadInput(f"there is no file {path} with instructions")
-    if len(data) > MAX_BYTES:
-        raise BadInput(f"{path} is too large for instructions")
+        raise BadInput(missing.format(path=path))
     try:
-        return data.decode("utf-8-sig").strip()
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise BadInput(f"{path} is not text in UTF-8") from None

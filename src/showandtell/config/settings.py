@@ -27,6 +27,9 @@ AtLeast0: TypeAlias = Annotated[int, Meta(ge=0)]
 AtLeast1: TypeAlias = Annotated[int, Meta(ge=1)]
 Positive: TypeAlias = Annotated[float, Meta(gt=0)]
 Share: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
+NotEmpty: TypeAlias = Annotated[str, Meta(min_length=1)]
+HeaderName: TypeAlias = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")]
+HeaderValue: TypeAlias = Annotated[str, Meta(pattern=r"\A[\x20-\x7e]*\Z")]
 Port: TypeAlias = Annotated[int, Meta(ge=0, le=65535)]
 
 
@@ -182,13 +185,15 @@ class FilesSection(Section, frozen=True, kw_only=True):
 class StorageSection(Section, frozen=True, kw_only=True):
     """Where conversations are stored."""
 
-    data: Annotated[str | None, About("the data folder, for conversations and files", ("--data",), path="yes")] = None
+    data: Annotated[
+        NotEmpty | None, About("the data folder, for conversations and files", ("--data",), path="yes", metavar="PATH")
+    ] = None
     database: Annotated[
-        str | None,
+        NotEmpty | None,
         About("sqlite:///path or postgresql://…, instead of the data folder", ("--database",), hidden="url"),
     ] = None
     blobs: Annotated[
-        str | None,
+        NotEmpty | None,
         About(
             "a folder, s3://…, gs://… or az://… for the bytes of files, instead of the data folder",
             ("--blobs",),
@@ -252,6 +257,9 @@ class ProviderSection(Section, frozen=True, kw_only=True):
 
     base_url: Annotated[str | None, About("the base URL, as the provider's own SDK expects it", hidden="url")] = None
     api_key: Annotated[str | None, About("the key", hidden="yes")] = None
+    headers: Annotated[
+        dict[HeaderName, HeaderValue] | None, About("additional headers of each request", hidden="yes")
+    ] = None
 
     def __repr__(self) -> str:
         return "ProviderSection(...)"  # keys are never printed
@@ -272,8 +280,13 @@ class Settings(Section, frozen=True, kw_only=True):
         str | None, About("MODULE:NAME, a list of tools in an importable module", ("--tools",), path="code")
     ] = None
     folder: Annotated[
-        str | None,
-        About("the folder that read_file serves; default: samples, for serve no read_file", ("--folder",), path="yes"),
+        NotEmpty | None,
+        About(
+            "the folder that read_file serves; default: samples, for serve no read_file",
+            ("--folder",),
+            path="yes",
+            metavar="PATH",
+        ),
     ] = None
     model_settings: ModelSection = ModelSection()
     limits: LimitsSection = LimitsSection()

@@ -103,14 +103,18 @@ def check_overrides_writable(environ: Mapping[str, str] = os.environ) -> None:
         raise BadInput(f"{path} can't be written: {error.strerror or error}") from None
 
 
-def read_optional(path: Path) -> bytes | None:
-    """A file's bytes, or None if it doesn't exist. Raises `BadInput` if it can't be read."""
+def read_optional(path: Path, max_bytes: int | None = None) -> bytes | None:
+    """A file's bytes, or None if it doesn't exist. Raises `BadInput` if it can't be read, or is larger."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read() if max_bytes is None else file.read(max_bytes + 1)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise BadInput(f"{path} can't be read: {getattr(error, 'strerror', None) or error}") from None
+    if max_bytes is not None and len(data) > max_bytes:
+        raise BadInput(f"{path} is larger than {max_bytes} bytes")
+    return data
 
 
 def write_atomically(path: Path, data: bytes) -> None:

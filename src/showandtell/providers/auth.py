@@ -86,6 +86,21 @@ def check_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
+def read_headers(variables: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """The headers in the first variable that is set, a line `Name: value` for each. Raises `BadInput`."""
+    if (found := find_variable(variables, environ)) is None:
+        return {}
+    pairs = [line.partition(":") for line in found[1].split("\n") if line.strip()]
+    if not all(colon for _, colon, _ in pairs):
+        raise BadInput(f"{found[0]} has a line without a colon: write each header as Name: value")
+    return check_headers({name.strip(): value.strip() for name, _, value in pairs})
+
+
+def write_headers(headers: Mapping[str, str]) -> str:
+    """Headers as `read_headers` reads them."""
+    return "\n".join(f"{name}: {value}" for name, value in headers.items())
+
+
 def key_header(key: str, header: KeyHeader) -> dict[str, str]:
     """The header that carries a key."""
     match header:

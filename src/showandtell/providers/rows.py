@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pkgutil import resolve_name
@@ -26,6 +26,7 @@ from showandtell.providers.auth import (
     find_variable,
     join_base,
     key_header,
+    read_headers,
 )
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.modality_sources import ModalitySource
@@ -269,10 +270,12 @@ def connect(
     }
     key_from, key = find_key(row, target.provider, api_key, environ)
     base_from, base = find_base(row, target.provider, account, base_url, environ)
+    # They often hold a gateway's key, which is none of another host's business.
+    more = read_headers(own_variables(target.provider, "HEADERS"), environ) if base_url is None else {}
     return Exchange(
         send=(transport or TRANSPORT).send,
         base=base,
-        headers={**row.headers, **from_variables, **key, **check_headers(headers or {})},
+        headers={**row.headers, **from_variables, **key, **more, **check_headers(headers or {})},
         authorize=None if key or row.authorize is None else row.authorize(account, environ),
         explain=partial(explain_error, row=row, provider=target.provider, key_from=key_from, base_from=base_from),
     )
@@ -354,7 +357,18 @@ def find_key(row: HostRow, provider: str, argument: str | None, environ: Environ
     return "", {}
 
 
-def own_variables(provider: str) -> tuple[str, ...]:
-    """Our variables for a provider's base URL. `openai-chat` falls back to the variable of `openai`."""
+def own_variables(provider: str, name: str = "BASE_URL") -> tuple[str, ...]:
+    """Our variables for a provider's base URL or headers. `openai-chat` falls back to the variable of `openai`."""
     providers = dict.fromkeys((provider, provider.removesuffix("-chat")))
-    return tuple(f"SHOWANDTELL_{prefix.upper().replace('-', '_')}_BASE_URL" for prefix in providers)
+    return tuple(f"SHOWANDTELL_{prefix.upper().replace('-', '_')}_{name}" for prefix in providers)
+
+
+def variables_of(provider: str) -> dict[str, Sequence[str]]:
+    """All variables for a provider's base URL, key and headers; the first that is set counts."""
+    if (row := ROWS.get(provider)) is None:
+        return {}
+    return {
+        "base_url": (*own_variables(provider), *row.variables),
+        "api_key": tuple(dict(row.keys)),
+        "headers": own_variables(provider, "HEADERS"),
+    }
