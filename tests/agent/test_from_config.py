@@ -32,6 +32,52 @@ def test_a_named_file_may_set_everything_and_a_wrong_key_is_an_error(folder):
         Agent.from_config("mine.toml")
 
 
+NAMED = """
+tools = "module_of_config:TOOLS"
+folder = "shown"
+builtin = ["read_file", "chart"]
+[file_policy]
+transcribe = "module_of_config:hear"
+"""
+MODULE = """
+def weather(city: str): "Tell the weather."
+def hear(path): return "words"
+TOOLS = [weather]
+"""
+
+
+def test_tools_folder_and_functions_of_a_file_are_those_of_the_agent_unless_it_gets_its_own(folder, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    (folder / "shown").mkdir()
+    (folder / "shown" / "kiwi.txt").write_text("green")
+    (folder / "module_of_config.py").write_text(MODULE)
+    (folder / "mine.toml").write_text(NAMED)
+    agent = Agent.from_config("mine.toml")
+    assert sorted(agent.tools) == ["chart", "read_file", "weather"]
+    assert "green" in agent.run_sync("/read_file path=kiwi.txt").text
+    assert agent.configured.files.transcribe(folder) == "words"
+    assert not Agent.from_config("mine.toml", tools=[]).tools
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_a_folder_there_is_no_tool_that_reads_files():
+    assert sorted(Agent.from_config().tools) == ["chart", "get_document", "list_files", "view_file"]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('tools = "nowhere_at_all:TOOLS"', "tools: no module named 'nowhere_at_all'"),
+        ('folder = "nowhere"', "folder: .*nowhere is not a folder"),
+        ('file_policy.transcribe = "string:digits"', "file_policy.transcribe .*string:digits is a str"),
+    ],
+)
+def test_what_a_file_names_and_is_not_there_is_an_error_of_that_key(folder, line, problem):
+    (folder / "mine.toml").write_text(line)
+    with pytest.raises(BadInput, match=problem):
+        Agent.from_config("mine.toml")
+
+
 def test_a_key_of_a_file_goes_to_its_own_provider_alone_and_below_its_variable():
     keys = {"providers.openai.api_key": "sk-1", "providers.openai.base_url": "https://gateway.example/v1"}
     own = build_settings(keys)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from showandtell.agent.file_tools import get_document, list_files, view_file
-from showandtell.agent.tools import Tool, as_tool
+from showandtell.agent.tools import Tool, as_tool, by_name
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.file import File
@@ -127,3 +127,13 @@ def builtin_tools(folder: str | Path) -> list[Callable[..., Any] | Tool]:
         folder (str | Path): the only folder that `read_file` reads. Links that lead out of it are refused.
     """
     return [read_file_in(folder), chart, view_file, get_document, list_files]
+
+
+def build_tools(folder: Path | None, configured: Mapping[str, Tool], names: Collection[str]) -> list[Tool]:
+    """The built-in tools of these names, and configured ones, which replace those of a name.
+
+    `read_file` needs a folder.
+    """
+    builtin = [chart, view_file, get_document, list_files, *([read_file_in(folder)] if folder is not None else [])]
+    chosen = {name: tool for name, tool in by_name(builtin).items() if name in names}
+    return [*{**chosen, **configured}.values()]

@@ -1,17 +1,23 @@
-"""The groups of an agent's settings from the configuration."""
+"""The arguments of an agent from the configuration."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict
 
+from showandtell.agent.builtin_tools import build_tools
 from showandtell.agent.loader import Transcribe
+from showandtell.agent.named import import_function, import_tools
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
+from showandtell.agent.tools import Tool
+from showandtell.agent.toolsets import Toolset, split_tools
 from showandtell.config.read import read_instructions
 from showandtell.config.settings import FilesSection, Settings
+from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy
 from showandtell.providers.auth import find_variable, read_headers
 from showandtell.providers.retry import RetryPolicy
@@ -23,19 +29,40 @@ def arguments_of(
 ) -> dict[str, Any]:
     """The arguments of an agent, and those that the program gives in their place.
 
-    Tools, and functions for files, are the program's own. Raises `BadInput` for instructions that can't be read.
+    Raises `BadInput` for instructions that can't be read, and for tools and functions that can't be imported.
     """
     model = given.get("model", settings.model)
-    return {
-        "model": model,
-        "instructions": "" if "instructions" in given else read_instructions(settings.instructions),
-        "model_settings": model_settings_of(settings),
-        "limits": limits_of(settings),
-        "retry": retry_of(settings),
-        "file_policy": file_policy_of(settings.file_policy),
-        "connection": connection_of(settings, model, environ),
-        **given,
+    made: dict[str, Callable[[], Any]] = {
+        "model": lambda: model,
+        "tools": lambda: configured_tools(settings),
+        "instructions": lambda: read_instructions(settings.instructions),
+        "model_settings": lambda: model_settings_of(settings),
+        "limits": lambda: limits_of(settings),
+        "retry": lambda: retry_of(settings),
+        "file_policy": lambda: configured_files(settings.file_policy),
+        "connection": lambda: connection_of(settings, model, environ),
     }
+    return {**{name: make() for name, make in made.items() if name not in given}, **given}
+
+
+def configured_tools(settings: Settings) -> list[Tool | Toolset]:
+    """The built-in and the named tools; `read_file` if there is a folder for it. Raises `BadInput`."""
+    if (folder := settings.folder) is not None and not Path(folder).is_dir():
+        raise BadInput(f"folder: {folder} is not a folder")
+    named = import_tools("tools", settings.tools) if settings.tools else []
+    return tools_of(settings, Path(folder) if folder else None, named)
+
+
+def tools_of(settings: Settings, folder: Path | None, named: Iterable[Tool | Toolset]) -> list[Tool | Toolset]:
+    """The built-in tools that are chosen, and named ones, which replace those of a name."""
+    tools, toolsets = split_tools(named)
+    return [*build_tools(folder, tools, settings.builtin), *toolsets]
+
+
+def configured_files(files: FilesSection) -> FilePolicy:
+    """How files reach the model, with the function that transcribes them. Raises `BadInput`."""
+    name = files.transcribe
+    return file_policy_of(files, import_function("file_policy.transcribe", name) if name else None)
 
 
 def connection_of(settings: Settings, model: str, environ: Mapping[str, str]) -> Connection:

@@ -17,8 +17,9 @@ import typer
 from msgspec import Struct
 
 from showandtell.agent.from_settings import limits_of, model_settings_of, retry_of
+from showandtell.agent.named import import_function
 from showandtell.cli import arguments
-from showandtell.cli.agents import file_policy, folder_of
+from showandtell.cli.agents import file_policy, folder_of, named_tools
 from showandtell.cli.announce import Codes, Ready, announce, write_apart
 from showandtell.cli.configured import AGENT, with_settings
 from showandtell.cli.sessions import place_of
@@ -131,8 +132,8 @@ def config_of(options: ServeOptions) -> Config:
         default_model=settings.model,
         instructions=read_instructions(settings.instructions),
         builtin=settings.builtin,
-        tools=tuple(arguments.import_tools(settings.tools)) if settings.tools else (),
-        deps=arguments.import_function("--deps", own.deps) if own.deps else None,
+        tools=tuple(named_tools(settings)),
+        deps=arguments.imported(import_function, "--deps", own.deps) if own.deps else None,
         folder=folder_of(settings),
         model_settings=model_settings_of(settings),
         limits=replace(limits_of(settings), seconds=settings.limits.seconds or MAX_SECONDS),

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from showandtell import RunContext, tool
-from showandtell.cli.arguments import import_function
+from showandtell.agent.named import import_function
+from showandtell.cli.arguments import imported
 from showandtell.errors import UsageError
 from showandtell.server.auth.oidc import Oidc
 from support.oidc_issuer import CLIENT, NOON, running_issuer
@@ -85,6 +86,6 @@ async def test_a_run_whose_deps_cannot_be_made_ends_with_an_error(tmp_path, capl
     [("json", "write MODULE:NAME"), ("json:nothing", "json has no nothing"), ("string:digits", "is a str: it must be")],
 )
 def test_the_option_names_a_function(name, problem):
-    assert import_function("--deps", "json:dumps") is json.dumps
+    assert imported(import_function, "--deps", "json:dumps") is json.dumps
     with pytest.raises(UsageError, match=f"--deps {name}.*{problem}"):
-        import_function("--deps", name)
+        imported(import_function, "--deps", name)

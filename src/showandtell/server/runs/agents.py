@@ -6,16 +6,14 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Self
 
 from showandtell.agent.agent import Agent
-from showandtell.agent.builtin_tools import chart, read_file_in
-from showandtell.agent.file_tools import get_document, list_files, view_file
+from showandtell.agent.builtin_tools import build_tools
 from showandtell.agent.settings import Connection
-from showandtell.agent.tools import Tool, by_name
+from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import OpenToolsets, split_tools
 from showandtell.errors import ShowAndTellError
 from showandtell.network.transport import Transport
@@ -32,16 +30,6 @@ ABOUT_FILES = (
 )
 #: Maximum number of cached agents (least recently used first out).
 MAX_AGENTS = 64
-
-
-def build_tools(folder: Path | None, configured: Mapping[str, Tool], names: Collection[str]) -> list[Tool]:
-    """The tools of every agent: the built-in ones of these names, and configured ones, which replace those of a name.
-
-    `read_file` needs a folder.
-    """
-    builtin = [chart, view_file, get_document, list_files, *([read_file_in(folder)] if folder is not None else [])]
-    chosen = {name: tool for name, tool in by_name(builtin).items() if name in names}
-    return [*{**chosen, **configured}.values()]
 
 
 class Agents(ABC):

@@ -1,0 +1,91 @@
+"""Imports what settings name as MODULE:NAME: tools, and functions for files."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias, cast
+
+from showandtell.agent.tools import Tool
+from showandtell.agent.toolsets import Toolset, is_toolset, split_tools
+from showandtell.errors import BadInput
+
+Named: TypeAlias = Callable[..., Any] | Tool | Toolset
+
+
+def import_tools(setting: str, name: str) -> list[Tool | Toolset]:
+    """The tools at MODULE:NAME: a function, a Tool, a Toolset, or a list of them. Raises `BadInput`.
+
+    `setting` is the name in errors.
+    """
+    values = as_list(setting, name, import_named(setting, name, "mytools:TOOLS"))
+    try:
+        tools, toolsets = split_tools(values)
+        return [*(tool for tool in tools.values() if tool.spec), *toolsets]
+    except Exception as error:  # annotations can make a schema fail in many ways
+        reason = str(error).partition("\n")[0]
+        raise BadInput(f"{setting} {name}: {type(error).__name__}: {reason}") from error
+
+
+def import_function(setting: str, name: str) -> Callable[..., Any]:
+    """The function at MODULE:NAME. Raises `BadInput`."""
+    function = import_named(setting, name, "mytools:function")
+    if not callable(function):
+        raise BadInput(f"{setting} {name} is a {type(function).__name__}: it must be a function")
+    return function
+
+
+def import_named(setting: str, name: str, example: str) -> Any:
+    """What MODULE:NAME names, in the current folder, or in that of FOLDER/MODULE:NAME. Raises `BadInput`."""
+    path, _, attribute = name.rpartition(":")
+    folder, _, module = path.rpartition("/")
+    if not (module and attribute):
+        raise BadInput(f"{setting} {name}: write MODULE:NAME, such as {example}")
+    loaded = import_module(setting, module, Path(folder).expanduser() if folder else Path.cwd())
+    if not hasattr(loaded, attribute):
+        raise BadInput(f"{setting} {name}: {module} has no {attribute}; write MODULE:NAME")
+    return getattr(loaded, attribute)
+
+
+def as_list(setting: str, name: str, value: object) -> list[Named]:
+    """One tool or many, as a list."""
+    tools: list[object] = list(cast("Iterable[object]", value)) if isinstance(value, list | tuple | set) else [value]
+    for tool in tools:
+        if not callable(tool) and not is_toolset(tool):
+            what = "a module" if isinstance(tool, ModuleType) else f"a {type(tool).__name__}"
+            raise BadInput(f"{setting} {name} is {what}: it must be a function, a Tool, a Toolset, or a list of them")
+    return cast("list[Named]", tools)
+
+
+def import_module(setting: str, name: str, folder: Path) -> ModuleType:
+    """A module of a folder or of the environment. Its errors become a `BadInput` with file and line."""
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            raise BadInput(f"{setting}: no module named {error.name!r}; write MODULE:NAME") from error
+        raise BadInput(f"{setting}: {whereabouts(error)}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may raise anything, and end the program with sys.exit
+        raise BadInput(f"{setting}: {whereabouts(error)}") from error
+
+
+def whereabouts(error: BaseException) -> str:
+    """An error with its file and line: the innermost frame of the current folder, otherwise the innermost one."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{shortened(error.filename)}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(Path.cwd())] or frames
+    return f"{shortened(ours[-1].filename)}:{ours[-1].lineno}: {type(error).__name__}: {error}"
+
+
+def shortened(file: str) -> str:
+    """A path relative to the current folder, if it is inside."""
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
