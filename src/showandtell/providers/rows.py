@@ -270,7 +270,7 @@ def connect(
     }
     key_from, key = find_key(row, target.provider, api_key, environ)
     base_from, base = find_base(row, target.provider, account, base_url, environ)
-    # They often hold a gateway's key, which is none of another host's business.
+    # They often hold a gateway's key, which no other host may get.
     more = read_headers(own_variables(target.provider, "HEADERS"), environ) if base_url is None else {}
     return Exchange(
         send=(transport or TRANSPORT).send,

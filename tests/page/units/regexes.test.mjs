@@ -48,7 +48,7 @@ function measure(regex, text) {
   return user + system;
 }
 
-const least = (regex, text) => Math.min(...Array.from({ length: REPEATS }, () => measure(regex, text)));
+const minimum = (regex, text) => Math.min(...Array.from({ length: REPEATS }, () => measure(regex, text)));
 
 /** The six slowest units at 5 kB, where quadratic time is visible already. */
 function slowestUnits(regex) {
@@ -62,8 +62,8 @@ function findSlowText(regex) {
     const short = texts(unit, LENGTH);
     for (const [index, long] of texts(unit, LENGTH * LONGER).entries()) {
       if (measure(regex, long) < NOISE) continue;
-      const time = least(regex, long);
-      if (time >= NOISE && time > MAX_GROWTH * least(regex, short[index])) return long.slice(0, 20);
+      const time = minimum(regex, long);
+      if (time >= NOISE && time > MAX_GROWTH * minimum(regex, short[index])) return long.slice(0, 20);
     }
   }
 }
