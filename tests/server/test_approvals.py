@@ -8,6 +8,7 @@ from showandtell.agent.tools import tool
 from showandtell.core.events.replay import UNDECIDED
 from support.page_messages import both, check_usable, page
 from support.serving import kinds, serving
+from support.two_users import ask, open_accounts
 
 pytestmark = pytest.mark.anyio
 
@@ -107,3 +108,24 @@ async def test_a_message_without_an_approval_ends_the_waiting_calls(tmp_path):
             {"id": call, "approved": False, "reason": UNDECIDED},
             [],
         )
+
+
+async def test_a_call_of_another_user_can_be_neither_approved_nor_denied(tmp_path):
+    erased.clear()
+    async with serving(tmp_path, tools=(erase,)) as site:
+        user = open_accounts(site)
+        ann, bob = user("ann"), user("bob")
+        _, chunks = await site.post("/erase path=b", "c", session=bob)
+        (call,) = waiting_of(chunks)
+        theirs = (await ask(bob, "GET", "/api/conversations"))[1]["conversations"][0]["id"]
+        await site.post("hello", "mine", session=ann)
+        for chat, expected in ((theirs, 404), ("mine", 422), ("new", 422)):
+            for decision in (True, False):
+                body = approving(chat, **{call: decision})
+                assert (await ask(ann, "POST", "/api/chat", json=body))[0] == expected
+        answers = [{"interruptId": call, "status": "resolved", "payload": {"approved": True}}]
+        resuming = {"runId": "r", "messages": [], "resume": answers}
+        assert (await ask(ann, "POST", "/ag-ui", json={"threadId": theirs, **resuming}))[0] == 404
+        assert (await ask(ann, "POST", "/ag-ui", json={"threadId": "mine", **resuming}))[0] == 422
+        assert (await both(bob, approving("c", **{call: True})))[0] == 200
+        assert erased == ["b"]
