@@ -12,6 +12,7 @@ from showandtell.core.wire.sse import Splitter
 from showandtell.samples import folder as samples
 from support.fixtures import png
 from support.nodejs import AG_UI_CLIENTS, ag_ui_client
+from support.postgres import each_database, ready_database
 from support.serving import serving, texts
 
 PICTURE = png(16, 8)
@@ -183,6 +184,26 @@ async def test_two_copies_of_a_run_at_once_have_the_same_answer(tmp_path):
         (_, first), (_, second) = await asyncio.gather(post(site, request), post(site, request))
         assert texts_of(first) == texts_of(second) != ""
         assert await stored(site) == ["user", "assistant"]
+
+
+@each_database
+async def test_the_same_message_in_another_run_is_answered_again_on_a_branch(database, tmp_path):
+    async with serving(tmp_path, tools=TOOLS, database=ready_database(database, tmp_path)) as site:
+        for run in ("r1", "r2", "r2", "r1"):
+            status, events = await post(site, body(user("/photo name=kiwi"), run=run))
+            assert (status, events[-1]["type"]) == (200, "RUN_FINISHED")
+            assert texts_of(events)
+        conversation = await site.store.open((await site.store.list())[0].id, "local")
+        assert [one.text for one in await conversation.everything() if one.role == "user"] == ["/photo name=kiwi"]
+        assert sum(one.stop == "end" for one in await conversation.everything()) == 2
+        assert sum(one.stop == "end" for one in conversation.messages) == 1
+
+
+async def test_an_id_that_a_client_uses_for_another_message_is_a_new_message(tmp_path):
+    async with serving(tmp_path, tools=TOOLS) as site:
+        for run, words in (("r1", "hello"), ("r2", "hello again")):
+            await post(site, body(user(words, "always"), run=run))
+        assert await stored(site) == ["user", "assistant"] * 2
 
 
 def texts_of(events):

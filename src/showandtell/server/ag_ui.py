@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
+import msgspec
 from fastapi import APIRouter, Request
 from msgspec import Struct, structs
 from starlette.responses import Response
@@ -23,7 +24,7 @@ from showandtell.core.events.turns import turns
 from showandtell.core.events.types import IfRunning
 from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.message import Draft
-from showandtell.core.messages.parts import Approval
+from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream.chunks import serialize
 from showandtell.core.ui_stream.messages import Page
 from showandtell.server.auth.authenticate import CurrentUser, User
@@ -31,6 +32,7 @@ from showandtell.server.chat_request import ChatRequest
 from showandtell.server.drafts import new_drafts, with_file_ids
 from showandtell.server.event_stream import EventStream
 from showandtell.server.files.attachments import CurrentAddressReader, CurrentLink
+from showandtell.server.idempotency import find_branch_point
 from showandtell.server.if_running import StreamForm
 from showandtell.server.model_choice import choose_model
 from showandtell.server.new_messages import Place, answer_body, find_last_run, find_repeat, in_place, start_run
@@ -154,6 +156,13 @@ async def respond_in(server: Server, user: User, both: Asked, place: Place, link
     repeat = await find_repeat(server, request, conversation)
     if repeat.run is not None:
         return await read_again(server, asked, conversation, repeat.run, link)
+    earlier = await find_same_message(server, asked, conversation)
+    if earlier is not None and earlier.state == RUNNING:
+        return await read_again(server, asked, conversation, earlier, link)
+    if earlier is not None:
+        request = structs.replace(
+            request, content=(), trigger="regenerate-message", message_id=earlier.message_id, client_id=None
+        )
     choice = await choose_model(server, user, request, conversation)
     async with new_drafts(server, user, request, conversation) as drafts:
         if asked.content is not None:  # a client may type over an interrupt, and cancel it in the same request
@@ -163,7 +172,10 @@ async def respond_in(server: Server, user: User, both: Asked, place: Place, link
             ]
             drafts[:0] = [Draft("user", tuple(answers))] if answers else []
         steps = 0 if asked.content is not None else count_steps(conversation)
-        run_request = RunRequest(drafts, None, choice.settings, place.create)
+        branch_point = None
+        if earlier is not None:
+            branch_point = find_branch_point(request, conversation.messages, await conversation.everything(), None)
+        run_request = RunRequest(drafts, branch_point, choice.settings, place.create)
         row, live = await start_run(server, user, place, choice, run_request, key=repeat.key)
     if live is None:
         return await read_again(server, asked, conversation, row, link)
@@ -173,11 +185,37 @@ async def respond_in(server: Server, user: User, both: Asked, place: Place, link
 
 
 def as_chat_request(asked: RunInput) -> ChatRequest:
-    """The same request as `chat` has it. It is recognized by its run's id, or else by the answers to interrupts."""
+    """The same request as `chat` has it. It is recognized by its ids, or else by the answers to interrupts."""
     is_message = asked.content is not None
     approvals = {} if is_message else dict(asked.approvals)
-    client_id = asked.run_id if is_message else None
+    client_id = encode_ids(asked.message_id, asked.run_id) if is_message else None
     return ChatRequest(asked.thread_id, client_id, asked.content or (), approvals, "submit-message", None, None)
+
+
+def encode_ids(*ids: str) -> str:
+    """The ids of a message and a run as one key."""
+    return msgspec.json.encode(ids).decode()
+
+
+async def find_same_message(server: Server, asked: RunInput, conversation: StoredConversation) -> RunRow | None:
+    """The newest run that answers the same message, under another id of a run: the client wants another answer.
+
+    Some clients use an id for several messages, so texts and the number of files must be the same.
+    """
+    if not asked.message_id or not conversation.messages or asked.content is None:
+        return None
+    prefix = encode_ids(asked.message_id).removesuffix("]") + ","
+    run = await runs.find_last_with_prefix(server.store.database, conversation.id, prefix)
+    if run is None:
+        return None
+    question = next((one for one in await conversation.everything() if one.id == run.message_id), None)
+    texts = [part for part in asked.content if isinstance(part, str)]
+    is_same = (
+        question is not None
+        and [part.text for part in question.parts if isinstance(part, Text)] == texts
+        and len(question.showings) == len(asked.content) - len(texts)
+    )
+    return run if is_same else None
 
 
 def count_steps(conversation: StoredConversation) -> int:

@@ -106,7 +106,8 @@ class _Body(Struct, frozen=True, rename="camel"):
 class RunInput(Struct, frozen=True):
     """A request. `content` is the newest message if it is a user's, else None; `approvals` maps call ids to answers.
 
-    `is_legacy`: the peer speaks 0.0.x. `if_running` is what happens to an answer that runs already.
+    `message_id` is the client's id of that message, which may be empty. `is_legacy`: the peer speaks 0.0.x.
+    `if_running` is what happens to an answer that runs already.
     """
 
     thread_id: str
@@ -118,6 +119,7 @@ class RunInput(Struct, frozen=True):
     messages: Raw
     state: Any
     if_running: IfRunning = "stop"
+    message_id: str = ""
 
     def client_messages(self) -> Sequence[Any]:
         """The client's messages as plain JSON; none if it is damaged in what nobody reads."""
@@ -156,7 +158,8 @@ def parse_run_input(data: bytes) -> RunInput:
     approvals = {answer.interrupt_id: read_answer(answer) for answer in answers or ()}
     is_legacy = body.protocol_version is None
     ids = (body.thread_id, body.run_id, body.parent_run_id)
-    return RunInput(*ids, is_legacy, content, approvals, body.messages, state, if_running)
+    message_id = newest.id if newest is not None and content is not None else ""
+    return RunInput(*ids, is_legacy, content, approvals, body.messages, state, if_running, message_id)
 
 
 def read_wish(properties: Any) -> IfRunning:

@@ -8,7 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct, structs
-from sqlalchemy import Connection, Text, bindparam, delete, exists, insert, literal_column, or_, select, text, update
+from sqlalchemy import (
+    Connection,
+    Text,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from showandtell.errors import Busy
@@ -72,6 +85,12 @@ SELECT_RUNS = select(*(column for column in r.c if column is not r.c.settings))
 SELECT_RUN = SELECT_RUNS.where(r.c.id == bindparam("run"))
 SELECT_BY_CLIENT_ID = SELECT_RUNS.where(
     r.c.conversation_id == bindparam("conversation"), r.c.client_id == bindparam("client")
+)
+SELECT_BY_PREFIX = (
+    SELECT_RUNS.where(r.c.conversation_id == bindparam("conversation"))
+    .where(func.substr(r.c.client_id, 1, bindparam("length")) == bindparam("prefix"))
+    .order_by(r.c.created.desc())
+    .limit(1)
 )
 SELECT_RUNNING = SELECT_RUNS.where(r.c.conversation_id == bindparam("conversation"), r.c.state == RUNNING)
 #: After an approval, the same answer continues in a new run.
@@ -172,6 +191,13 @@ async def find(database: Database, run_id: str) -> RunRow | None:
 async def find_of_client(database: Database, conversation_id: str, client_id: str) -> RunRow | None:
     """The run started by a client's message."""
     return _first(await database.read(SELECT_BY_CLIENT_ID, conversation=conversation_id, client=client_id))
+
+
+async def find_last_with_prefix(database: Database, conversation_id: str, prefix: str) -> RunRow | None:
+    """The newest run whose client id begins like this."""
+    return _first(
+        await database.read(SELECT_BY_PREFIX, conversation=conversation_id, prefix=prefix, length=len(prefix))
+    )
 
 
 async def find_running(database: Database, conversation_id: str) -> RunRow | None:
