@@ -1,19 +1,39 @@
-"""Stock clients, `useChat` and assistant-ui, in a real browser, with a route of a program's own."""
+"""Stock clients, `useChat` and assistant-ui, in a real browser: with a route of a program's own, and a mounted chat."""
 
 import pytest
 
 from support import page_tools
 from support.browser import SiteAddress, background_servers, run_scenario, scenarios_in
-from support.own_route import OwnRoute
+from support.own_route import Program, make_mounted_app, make_own_app
+
+CLIENTS = {"stock": "use_chat.jsx", "assistant": "assistant_ui.jsx"}
+#: They need a server that has the history.
+MOUNTED_ONLY = {"use_chat_sends_only_its_newest_message"}
+SCENARIOS = [*scenarios_in("stock_clients"), *scenarios_in("assistant_ui")]
 
 
 @pytest.fixture(scope="module")
-def sites():
+def programs(tmp_path_factory):
+    """The addresses of both programs for each client."""
     with background_servers() as servers:
-        clients = {"stock": "use_chat.jsx", "assistant": "assistant_ui.jsx"}
-        yield {name: SiteAddress(servers.enter(OwnRoute(client)).url) for name, client in clients.items()}
+
+        def address(app):
+            return SiteAddress(servers.enter(Program(app)).url)
+
+        yield {
+            "own route": {name: address(make_own_app(client)) for name, client in CLIENTS.items()},
+            "mounted": {
+                name: address(make_mounted_app(client, tmp_path_factory.mktemp(name)))
+                for name, client in CLIENTS.items()
+            },
+        }
 
 
-@pytest.mark.parametrize("scenario", [*scenarios_in("stock_clients"), *scenarios_in("assistant_ui")])
-def test_stock_client(scenario, sites, tmp_path):
-    run_scenario(scenario, sites, tmp_path, {"release": page_tools.GATE.release}, seconds=60)
+@pytest.mark.parametrize("scenario", [name for name in SCENARIOS if name not in MOUNTED_ONLY])
+def test_a_stock_client_with_a_route_of_its_own(scenario, programs, tmp_path):
+    run_scenario(scenario, programs["own route"], tmp_path, {"release": page_tools.GATE.release}, seconds=60)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_stock_client_with_a_mounted_chat(scenario, programs, tmp_path):
+    run_scenario(scenario, programs["mounted"], tmp_path, {"release": page_tools.GATE.release}, seconds=60)

@@ -1,4 +1,4 @@
-"""A program with a route of its own, for the page of a stock client: it stores files, and no history."""
+"""Programs for the page of a stock client: one with a route of its own, which stores no history, and a mounted chat."""
 
 import asyncio
 import subprocess
@@ -9,12 +9,12 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, Response, StreamingResponse
 
-from showandtell import Agent, File, NotFound, from_ui_messages
-from showandtell.asgi import ui_stream
+from showandtell import Agent, File, NotFound, Store, from_ui_messages, view_file
+from showandtell.asgi import chat_app, ui_stream
 from support import nodejs, page_tools
 
 SECRET = b"0123456789abcdef"
-PAGE = '<!doctype html><meta charset="utf-8"><div id="root"></div><script type="module" src="/client.js"></script>'
+PAGE = '<!doctype html><meta charset="utf-8"><div id="root" data-api="{api}"></div><script type="module" src="/client.js"></script>'
 
 
 def bundle(client):
@@ -26,10 +26,37 @@ def bundle(client):
         return file.read_bytes()
 
 
+def serve_page(app, client, api):
+    """Add the page of a client, whose chat is at `api`."""
+    script = bundle(client)
+
+    @app.get("/")
+    def page():
+        return HTMLResponse(PAGE.format(api=api))
+
+    @app.get("/client.js")
+    def client_script():
+        return Response(script, media_type="text/javascript")
+
+    @app.get("/favicon.ico")
+    def icon():
+        return Response(status_code=204)
+
+
+def make_mounted_app(client, folder):
+    """A program with a chat below /assistant."""
+    app = FastAPI()
+    serve_page(app, client, "/assistant/api/chat")
+    agent = Agent("inspector", [*page_tools.TOOLS, view_file])
+    app.mount("/assistant", chat_app(Store.at(folder), agent, user=lambda _: "ann", secret=SECRET * 2))
+    return app
+
+
 def make_own_app(client):
-    """The program."""
+    """A program with a route of its own."""
     app, agent = FastAPI(), Agent("inspector", page_tools.TOOLS)
-    script, streams, conversations = bundle(client), {}, []
+    serve_page(app, client, "/chat")
+    streams, conversations = {}, []
 
     async def find(file_id):
         for conversation in conversations:
@@ -37,14 +64,6 @@ def make_own_app(client):
                 if file.id == file_id:
                     return File.from_bytes(conversation.file(file.number).read(), file.media_type, file.name)
         raise NotFound(f"there is no file {file_id}: check the id")
-
-    @app.get("/")
-    def page():
-        return HTMLResponse(PAGE)
-
-    @app.get("/client.js")
-    def client_script():
-        return Response(script, media_type="text/javascript")
 
     @app.post("/chat")
     async def chat(request: Request):
@@ -71,18 +90,14 @@ def make_own_app(client):
         file = await find(file_id)
         return Response(file.read(), media_type=file.media_type)
 
-    @app.get("/favicon.ico")
-    def icon():
-        return Response(status_code=204)
-
     return app
 
 
-class OwnRoute:
-    """The program on a port of its own, as an asynchronous context manager."""
+class Program:
+    """A program on a port of its own, as an asynchronous context manager."""
 
-    def __init__(self, client):
-        self._app = make_own_app(client)
+    def __init__(self, app):
+        self._app = app
 
     async def __aenter__(self):
         self._server = uvicorn.Server(uvicorn.Config(self._app, port=0, log_config=None, timeout_graceful_shutdown=1))

@@ -10,7 +10,8 @@ import {
 import { AssistantChatTransport, useChatRuntime } from "@assistant-ui/react-ai-sdk";
 import { createRoot } from "react-dom/client";
 
-const transport = new AssistantChatTransport({ api: "/chat" });
+const root = document.getElementById("root");
+const transport = new AssistantChatTransport({ api: root.dataset.api });
 const attachments = new SimpleImageAttachmentAdapter();
 
 const Text = ({ text }) => <p>{text}</p>;
@@ -51,4 +52,4 @@ function App() {
   );
 }
 
-createRoot(document.getElementById("root")).render(<App />);
+createRoot(root).render(<App />);

@@ -1,11 +1,18 @@
 // A page of the stock client: `useChat` as its documentation shows it. It keeps its messages in the browser.
 import { useChat } from "@ai-sdk/react";
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
+import { convertToModelMessages, DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 import { useEffect, useRef, useState } from "react";
 import { createRoot } from "react-dom/client";
 
-const id = new URLSearchParams(location.search).get("chat");
-const transport = new DefaultChatTransport({ api: "/chat" });
+const asked = new URLSearchParams(location.search);
+const id = asked.get("chat");
+const root = document.getElementById("root");
+/** With `?newest` as in the guide to persistence, whose server has the history. */
+const newest = ({ id, messages, trigger, messageId }) => ({ body: { id, message: messages.at(-1), trigger, messageId } });
+const transport = new DefaultChatTransport({
+  api: root.dataset.api,
+  ...(asked.has("newest") ? { prepareSendMessagesRequest: newest } : {}),
+});
 const kept = JSON.parse(localStorage.getItem(id) ?? "[]");
 
 function App() {
@@ -20,6 +27,10 @@ function App() {
   const [text, setText] = useState("");
   const picker = useRef(null);
   useEffect(() => localStorage.setItem(id, JSON.stringify(messages.filter(({ role }) => role === "user"))), [messages]);
+
+  useEffect(() => {
+    window.convert = () => convertToModelMessages(messages);
+  }, [messages]);
 
   function send(event) {
     event.preventDefault();
@@ -59,10 +70,13 @@ function Part({ part, approve }) {
     <pre>
       {part.state} {JSON.stringify(part.output)}
       {part.state === "approval-requested" && (
-        <button onClick={() => approve({ id: part.approval.id, approved: true })}>Approve</button>
+        <>
+          <button onClick={() => approve({ id: part.approval.id, approved: true })}>Approve</button>
+          <button onClick={() => approve({ id: part.approval.id, approved: false })}>Deny</button>
+        </>
       )}
     </pre>
   );
 }
 
-createRoot(document.getElementById("root")).render(<App />);
+createRoot(root).render(<App />);

@@ -1,4 +1,4 @@
-// assistant-ui with its runtime for npm's `ai`, and a route of a program's own.
+// assistant-ui with its runtime for npm's `ai`, with a route of a program's own and with a mounted chat.
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==",
   "base64",
@@ -29,7 +29,7 @@ export async function assistant_ui_shows_tools_cancels_and_sends_again(context) 
   await page.getByRole("button", { name: "Cancel" }).click();
   await answers(page).nth(1).getByText(/^requires-action/).waitFor();
   await send(page, "Hello again");
-  // assistant-ui writes a result of its own, which the model gets as one of the client.
-  await answers(page).nth(2).getByText(/not verified.* User cancelled tool call/).waitFor();
+  // assistant-ui writes a result of its own, which a model without a server's history gets as one of the client.
+  await answers(page).nth(2).getByText(/not verified.* User cancelled tool call|call was not finished/).waitFor();
   await context.call("release"); // the thread of the stopped call
 }

@@ -1,4 +1,4 @@
-// The stock client `useChat` of npm's `ai` with a route of a program's own.
+// The stock client `useChat` of npm's `ai`, with a route of a program's own and with a mounted chat.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 
@@ -8,9 +8,9 @@ const PIXEL = Buffer.from(
 );
 const answers = (page) => page.getByRole("article", { name: "assistant" });
 
-async function open(context, chat = randomUUID()) {
+async function open(context, more = "") {
   context.allow(/favicon/);
-  return context.visit(`/?chat=${chat}`, { on: "stock" });
+  return context.visit(`/?chat=${randomUUID()}${more}`, { on: "stock" });
 }
 
 async function send(page, text, files = []) {
@@ -19,11 +19,12 @@ async function send(page, text, files = []) {
   await page.getByRole("button", { name: "Send" }).click();
 }
 
-/** Waits until this many answers are there and the last is complete, and returns its text. */
+/** Waits until this many answers are there and the last is complete, and returns its text. A model could go on from it. */
 async function complete(page, count) {
   await answers(page).nth(count - 1).waitFor();
   await page.locator('main[data-status="ready"]').waitFor();
   assert.equal(await answers(page).count(), count);
+  await page.evaluate(() => window.convert());
   return answers(page).last().innerText();
 }
 
@@ -46,6 +47,32 @@ export async function use_chat_approves_a_call(context) {
   await complete(page, 1);
 }
 
+export async function use_chat_denies_a_call(context) {
+  const page = await open(context);
+  await send(page, "/send_money amount=50");
+  await page.getByRole("button", { name: "Deny" }).click();
+  await page.getByText("output-denied").waitFor();
+  assert.doesNotMatch(await complete(page, 1), /were sent/);
+}
+
+export async function use_chat_sends_while_an_answer_runs(context) {
+  const page = await open(context);
+  await send(page, "/take_time");
+  await page.getByText("input-available").waitFor();
+  await send(page, "Hello again");
+  await context.until("the second message is answered", async () => (await answers(page).last().innerText()).includes("not "));
+  await page.locator('main[data-status="ready"]').waitFor();
+  await context.call("release"); // the thread of the stopped call
+}
+
+export async function use_chat_sends_only_its_newest_message(context) {
+  const page = await open(context, "&newest");
+  await send(page, "What is this?", [{ name: "dot.png", mimeType: "image/png", buffer: PIXEL }]);
+  assert.match(await complete(page, 1), /image 1: dot\.png/);
+  await send(page, "/view_file number=1");
+  assert.match(await complete(page, 2), /image 1/);
+}
+
 export async function use_chat_stops_and_sends_again(context) {
   const page = await open(context);
   await send(page, "/take_time");
@@ -53,7 +80,7 @@ export async function use_chat_stops_and_sends_again(context) {
   await page.getByRole("button", { name: "Stop" }).click();
   await page.locator('main[data-status="ready"]').waitFor();
   await send(page, "Hello again");
-  assert.match(await complete(page, 2), /the call was not run/, "the model is told what became of the stopped call");
+  assert.match(await complete(page, 2), /call was not (run|finished)/, "the model is told what became of the stopped call");
   await context.call("release"); // the thread of the stopped call
 }
 
