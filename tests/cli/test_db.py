@@ -75,7 +75,7 @@ def test_the_printed_statements_make_the_tables_that_the_program_accepts(databas
     assert run(tmp_path, "upgrade", "--database", url, "--data", str(tmp_path)) == f"{HEAD}\n"
 
 
-@pytest.mark.parametrize("revision", ["0001", "0003", "0004", "showandtell_0001"])
+@pytest.mark.parametrize("revision", ["0001", "0003", "0004", "showandtell_0001", "showandtell_0002"])
 def test_the_printed_statements_migrate_each_revision(revision, tmp_path):
     where = load(tmp_path, revision)
     url = f"sqlite:///{tmp_path}/data/showandtell.db"
@@ -94,7 +94,7 @@ def test_the_printed_statements_of_a_schema_make_its_tables(tmp_path):
 
 
 def test_an_unknown_revision_is_refused_with_those_that_are_known():
-    with pytest.raises(BadInput, match="unknown revision 'abc': use one of 0001, 0002, 0003, 0004, showandtell_0001"):
+    with pytest.raises(BadInput, match="unknown revision 'abc': use one of 0001, 0002, 0003, 0004, showandtell_0001, "):
         write_sql("sqlite", "abc")
     assert write_sql("sqlite", HEAD) == "BEGIN;\n\nCOMMIT;\n"
 

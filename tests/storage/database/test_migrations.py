@@ -33,6 +33,7 @@ FROZEN = {
     "versions/accounts.py": "4c1232235cf5144158869f6b1abf86023bd5bdbf0f3d5923e3f0831ebe981245",
     "versions/settings_of_runs.py": "f6d15e3298bf01168ad820b3425a7060b3decec6221ea21441f31c6594665d10",
     "prefixed/versions/first_prefixed.py": "185783a39f7369a46e855dc690f3b3996645d200d891fef8e8dc123623313fb8",
+    "prefixed/versions/metadata_of_conversations.py": "0765d313b6e9829ff88eee5f1b8f65d398a7c3af893b4ab7e2c88abff7d2b279",
 }
 NEW = "dump one of it, as the first lines of the others say, before the next revision is written"
 SET_BEAT = (

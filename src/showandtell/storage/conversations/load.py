@@ -15,6 +15,7 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivative,
 from showandtell.core.messages.message import BranchPoint, Message
 from showandtell.core.planning.values import Receipt
 from showandtell.storage.conversations.access import Right, allowed, check_id, check_right, check_user, not_found
+from showandtell.storage.conversations.metadata import read_metadata
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.rows import (
     decode_in_thread,
@@ -41,11 +42,12 @@ class State(Struct, frozen=True):
     receipts: dict[int, Receipt]
     derivations: dict[DerivationRequest, Derivative | Failed]
     started_calls: set[str]
+    metadata: dict[str, Any]
 
 
-def empty(id: str, owner: str) -> State:  # noqa: A002 - it is one
+def empty(id: str, owner: str, metadata: dict[str, Any]) -> State:  # noqa: A002 - it is one
     """A conversation without messages."""
-    return State(id, owner, 0, [], [], {}, {}, set())
+    return State(id, owner, 0, [], [], {}, {}, set(), metadata)
 
 
 #: Occurs in the JSON of steps that have receipts, and only there (empty fields are omitted). Other steps aren't
@@ -62,7 +64,7 @@ def rows_of(right: Right) -> Executable:
         return literal_column(f"'{letter}'", Text).label("kind")
 
     mine = (
-        select(conversations.c.id, conversations.c.owner, conversations.c.head, conversations.c.version)
+        select(*(conversations.c[name] for name in ("id", "owner", "head", "version", "metadata")))
         .where(conversations.c.id == bindparam("id"), allowed(right))
         .cte("mine")
     )
@@ -77,7 +79,7 @@ def rows_of(right: Right) -> Executable:
     )
     subjects = union(select(hashes), derived).subquery("subjects")
     return union_all(
-        select(kind("c"), mine.c.version, mine.c.id, mine.c.head, mine.c.owner, nothing),
+        select(kind("c"), mine.c.version, mine.c.id, mine.c.head, mine.c.owner, mine.c.metadata),
         select(kind("m"), messages.c.seq, messages.c.id, messages.c.parent_id, messages.c.record, messages.c.step).join(
             mine, mine.c.id == messages.c.conversation_id
         ),
@@ -121,7 +123,7 @@ def read_state(all_rows: Iterable[Row], lead: BranchPoint | None) -> State | Non
         rows[row[0]].append(row)
     if not rows["c"]:
         return None
-    _, version, id, head, owner, _ = rows["c"][0]  # noqa: A001 - it is one
+    _, version, id, head, owner, metadata = rows["c"][0]  # noqa: A001 - it is one
     branch = branch_rows(rows["m"], head if lead is None else lead.message_id)
     return State(
         id=id,
@@ -132,6 +134,7 @@ def read_state(all_rows: Iterable[Row], lead: BranchPoint | None) -> State | Non
         receipts=latest_receipts([row for row in branch if row[5] is not None and RECEIPTS in row[5]]),
         derivations=derivations_of(rows["k"]),
         started_calls={read_text(row[2]) for row in rows["i"]},
+        metadata=read_metadata(metadata),
     )
 
 

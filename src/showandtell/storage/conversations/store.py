@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Self, TypedDict, Unpack
+from types import MappingProxyType
+from typing import Any, Self, TypedDict, Unpack
 
-from sqlalchemy import URL, Connection, Engine, bindparam, delete, insert, select
+from sqlalchemy import URL, Connection, Engine, bindparam, delete, insert, select, update
 
 from showandtell.config.private_folder import make_private_folder
 from showandtell.core.messages.attachments import ProbedFile
@@ -31,6 +32,7 @@ from showandtell.storage.conversations.access import (
 )
 from showandtell.storage.conversations.keys import KeyTaken, check_key, check_new_key, find_key, insert_key
 from showandtell.storage.conversations.load import State, empty, load
+from showandtell.storage.conversations.metadata import read_metadata, serialize_metadata
 from showandtell.storage.conversations.stored_conversation import StoredConversation, shorten
 from showandtell.storage.conversations.summaries import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
 from showandtell.storage.conversations.uploads import Uploads
@@ -62,6 +64,14 @@ class Settings(TypedDict, total=False):
     schema: str | None
 
 
+#: No metadata.
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+UPDATE_METADATA = (
+    update(conversations)
+    .where(conversations.c.id == bindparam("conversation"), conversations.c.owner == bindparam("who"))
+    .values(metadata=bindparam("new"))
+    .returning(conversations.c.id)
+)
 #: An owner's conversation, locked until the transaction ends.
 SELECT_OWNED = select_by_id("conv", "owner").with_for_update()
 DELETE_SHARE = delete(shares).where(
@@ -174,11 +184,14 @@ class Store:
             await asyncio.wait({opening})
             await self.database.close()
 
-    async def conversation(self, key: str, owner: str = "local", *, title: str = "") -> StoredConversation:
+    async def conversation(
+        self, key: str, owner: str = "local", *, title: str = "", metadata: Mapping[str, Any] = NOTHING
+    ) -> StoredConversation:
         """The owner's conversation with a key of your program, such as "telegram:123". Created if there is none.
 
-        Programs that call this at the same time get the same conversation. A deleted one frees its key. `title` is for
-        a new conversation. Raises `BadInput` for a key that is not text of 1 to 200 characters.
+        Programs that call this at the same time get the same conversation. A deleted one frees its key. `title` and
+        `metadata` are for a new conversation, as in `create`. Raises `BadInput` for a key that is not text of 1 to 200
+        characters.
 
         >>> import asyncio, tempfile
         >>> from showandtell import Store
@@ -197,23 +210,26 @@ class Store:
             # Another program may create or delete it in between.
             if conversation_id is None:
                 with suppress(KeyTaken):
-                    return await self.create(owner, title, key)
+                    return await self.create(owner, title, key, metadata)
             else:
                 with suppress(NotFound):
                     return await self.open(conversation_id, owner, "owner")
 
-    async def create(self, owner: str = "local", title: str = "", key: str | None = None) -> StoredConversation:
+    async def create(
+        self, owner: str = "local", title: str = "", key: str | None = None, metadata: Mapping[str, Any] = NOTHING
+    ) -> StoredConversation:
         """Create a conversation. Without a title, it gets one from the first message.
 
-        `key` is the program's own name for it. Raises `Busy` if another conversation of the owner has that key.
+        `key` is the program's own name for it, `metadata` a JSON object of the program's own, up to 16 KiB. Raises
+        `Busy` if another conversation of the owner has that key.
         """
-        conversation, insert_it = self.prepare(owner, title, key)
+        conversation, insert_it = self.prepare(owner, title, key, metadata)
         now = self.terms.clock()
         await self.database.write(lambda connection: insert_it(connection, now))
         return conversation
 
     def prepare(
-        self, owner: str = "local", title: str = "", key: str | None = None
+        self, owner: str = "local", title: str = "", key: str | None = None, metadata: Mapping[str, Any] = NOTHING
     ) -> tuple[StoredConversation, Callable[[Connection, float], None]]:
         """Like `create`, but stores nothing. Returns the conversation, and the function that stores it.
 
@@ -221,7 +237,8 @@ class Store:
         the commit.
         """
         conversation_id = new_id("conv")
-        row = {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0}
+        stored = serialize_metadata(metadata)
+        row = {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0, "metadata": stored}
         if key is not None:
             check_key(key)
 
@@ -230,7 +247,7 @@ class Store:
             if key is not None:
                 insert_key(connection, owner, key, conversation_id)
 
-        return self._opened(empty(conversation_id, owner), owner, "owner"), insert_it
+        return self._opened(empty(conversation_id, owner, read_metadata(stored)), owner, "owner"), insert_it
 
     async def open(self, id: str, user: str = "local", right: Right | None = None) -> StoredConversation:  # noqa: A002 - it is one
         """Open a conversation with the given right, by default the highest that the user has.
@@ -301,6 +318,12 @@ class Store:
                 connection.execute(insert(shares), row)
 
         await self.database.write(transaction)
+
+    async def set_metadata(self, id: str, metadata: Mapping[str, Any], owner: str = "local") -> None:  # noqa: A002 - it is one
+        """Replace the metadata of a conversation. Only the owner may. Raises `BadInput` and `NotFound`."""
+        values = {"conversation": check_id(id), "who": check_user(owner), "new": serialize_metadata(metadata)}
+        if not await self.database.write(lambda connection: connection.execute(UPDATE_METADATA, values).first()):
+            raise not_found(id)
 
     async def delete(self, id: str, owner: str = "local") -> Collected:  # noqa: A002 - it is one
         """Delete a conversation, and its files unless the owner has them in another one."""

@@ -109,7 +109,7 @@ def select_column(column: str, right: Right) -> Select[Any, Any]:
 class StoredConversation(MemoryConversation):
     """A conversation of a `Store`. Its `turn` is a lease, so that only one process writes at a time.
 
-    Methods called without the turn acquire it while they run.
+    Methods called without the turn acquire it while they run. `metadata` is the program's, as it was last read.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class StoredConversation(MemoryConversation):
         self._derivations.clear()
         self._derivations |= state.derivations | self._remembered
         self._started_calls = state.started_calls
-        self._version = state.version
+        self._version, self.metadata = state.version, state.metadata
         self.file_cache.facts |= {file.facts.sha256: file.facts for file in state.attachments if file.facts is not None}
 
     @property

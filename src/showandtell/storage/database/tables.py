@@ -21,7 +21,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 #: What the names of our tables begin with: a database may have tables of other programs.
 PREFIX = "showandtell_"
 #: The newest revision in migrations/prefixed/versions. A database at this revision needs no migration.
-HEAD = "showandtell_0001"
+HEAD = "showandtell_0002"
 
 metadata = MetaData(
     naming_convention={
@@ -49,6 +49,7 @@ def _of_blob(column: str = "sha256", name: str | None = None, ondelete: str | No
 
 #: `head` is the last message of the current branch, `next_seq` the seq of the newest message of all branches, `version`
 #: counts every change. The lease columns say which writer holds which token until when (epoch seconds).
+#: `metadata` is a JSON object of the program's own.
 conversations = Table(
     f"{PREFIX}conversations",
     metadata,
@@ -63,6 +64,7 @@ conversations = Table(
     Column("lease_holder", Text),
     Column("lease_token", Text),
     Column("lease_until", Double),
+    Column("metadata", Text),
     Index(None, "owner", "changed"),
 )
 
