@@ -30,9 +30,9 @@ NOT_STOPPED: Final = f"the running answer was stopped, but did not end within {S
 
 
 class AnswerRunning(Exception):
-    """An answer runs in the conversation of a request. `run` is None if it has just ended."""
+    """An answer runs in the conversation of a request."""
 
-    def __init__(self, run: RunRow | None) -> None:
+    def __init__(self, run: RunRow) -> None:
         super().__init__()
         self.run = run
 
@@ -51,13 +51,8 @@ class Message(Struct, frozen=True):
     user: User
     respond: Callable[[], Awaitable[Response]]
 
-    async def answer(self, if_running: IfRunning, running: RunRow | None, form: StreamForm) -> Response:
+    async def answer(self, if_running: IfRunning, running: RunRow, form: StreamForm) -> Response:
         """Answer it as soon as its client wishes. Raises `Busy`."""
-        while running is None:
-            try:
-                return await self._respond_in_turn()
-            except AnswerRunning as found:
-                running = found.run
         self._check_is_own(running)
         match if_running:
             case "stop":
@@ -71,25 +66,21 @@ class Message(Struct, frozen=True):
         if running.user_id != self.user.name:
             raise Busy(OF_ANOTHER)
 
-    async def _respond_in_turn(self) -> Response:
-        async with self.server.runs.requests.awaited(self.user.name, TURN_SECONDS):
-            return await self.respond()
-
-    async def _answer_after(self, running: RunRow | None, *, stop: bool) -> Response:
+    async def _answer_after(self, running: RunRow, *, stop: bool) -> Response:
         """Answer it once the conversation is free."""
         runs = self.server.runs
         while True:
-            if running is not None:
-                self._check_is_own(running)
-                if stop:
-                    await runs.stop(running)
-                try:
-                    async with asyncio.timeout(STOP_SECONDS if stop else None):
-                        await runs.wait_end(running)
-                except TimeoutError:
-                    raise Busy(NOT_STOPPED) from None
+            self._check_is_own(running)
+            if stop:
+                await runs.stop(running)
             try:
-                return await self._respond_in_turn()
+                async with asyncio.timeout(STOP_SECONDS if stop else None):
+                    await runs.wait_end(running)
+            except TimeoutError:
+                raise Busy(NOT_STOPPED) from None
+            try:
+                async with runs.requests.awaited(self.user.name, TURN_SECONDS):
+                    return await self.respond()
             except AnswerRunning as found:
                 running = found.run
 

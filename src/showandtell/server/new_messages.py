@@ -138,8 +138,12 @@ async def start_run(
     """Start a run, like `Runs.start`. Raises `AnswerRunning` while the conversation has another one."""
     try:
         return await server.runs.start(place.conversation, user.name, choice.model, key, request)
+    except KeyTaken:
+        raise
     except Busy:
         running = await runs.find_running(server.store.database, place.conversation.id)
+        if running is None:  # it has ended meanwhile, and the conversation has gone on
+            raise RunDiscarded from None
         raise AnswerRunning(running) from None
 
 
