@@ -8,13 +8,13 @@ import { test } from "node:test";
 
 const web = resolve(import.meta.dirname, "../../../web");
 const { parseSync } = createRequire(join(web, "package.json"))("rolldown/utils");
-const LENGTH = 12_500;
+const LENGTH = 2_500;
 /** How much longer the long text is. Linear time grows by this, quadratic time by its square, 64. */
 const LONGER = 8;
 const MAX_GROWTH = 24;
 /** Microseconds. What takes less for the long text is never slow, and too short to compare. */
 const NOISE = 2_000;
-const REPEATS = 5;
+const REPEATS = 3;
 
 /** The regular expression literals of a module, found by a parser because slashes have other meanings, too. */
 function regexesOf(file) {
