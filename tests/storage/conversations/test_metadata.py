@@ -59,7 +59,7 @@ async def test_the_owner_replaces_metadata_as_a_whole(database, tmp_path):
         "a",
         None,
     ],
-    ids=str,
+    ids=["date", "number as a key", "NaN", "set", "tuple", "object", "surrogate", "list", "text", "nothing"],
 )
 async def test_what_json_does_not_keep_is_refused(wrong, tmp_path):
     async with Store.at(tmp_path) as store:
