@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.cli.configured import complete_model
+from showandtell.cli.configured import IGNORED
 from showandtell.cli.show_settings import hide
 from showandtell.config.settings import keys
 from support.cli_runs import run
@@ -70,10 +71,8 @@ def test_what_a_found_file_may_not_set_is_named_once_and_does_not_count(tmp_path
     (tmp_path / "showandtell.toml").write_text('tools = "evil:TOOLS"\n[storage]\ndata = "elsewhere"')
     (tmp_path / "evil.py").write_text("open('ran', 'w')")
     done = run(tmp_path, "ask", "hello")
-    words = (
-        "ignored storage.data, tools: a file that is only found from the current folder may not set this; see --config"
-    )
-    assert (done.returncode, done.stderr) == (0, f"showandtell: {tmp_path / 'showandtell.toml'}: {words}\n")
+    words = IGNORED.format(path=tmp_path / "showandtell.toml", names="storage.data, tools")
+    assert (done.returncode, done.stderr) == (0, f"showandtell: {words}\n")
     assert not (tmp_path / "elsewhere").exists()
     assert not (tmp_path / "ran").exists()
 
@@ -103,6 +102,11 @@ def test_an_empty_variable_is_an_error_unless_an_option_is_given(tmp_path):
     error = "showandtell: SHOWANDTELL_DATA is set, but empty: give it a value, or unset it\n"
     assert (done.returncode, done.stderr) == (2, error)
     assert call(tmp_path, "ask", "hi", "--data", "data", environ=environ).returncode == 0
+
+
+def test_config_names_the_folder_of_data_also_if_nobody_set_it(tmp_path):
+    assert settings(tmp_path)["storage.data"][0].endswith("showandtell")
+    assert settings(tmp_path, SHOWANDTELL_DATA="here")["storage.data"] == ("here", "SHOWANDTELL_DATA")
 
 
 def test_config_prints_no_secret(own, tmp_path):

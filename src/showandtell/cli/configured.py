@@ -48,7 +48,10 @@ PANELS = {
 #: The panel of options with a negative form, whose column would leave little room for the names of variables.
 SWITCHES = "Switches"
 METAVARS: dict[Any, str] = {int | None: "N", float | None: "X", list[str] | None: "LIST"}
-IGNORED = "{path}: ignored {names}: a file that is only found from the current folder may not set this; see --config"
+IGNORED = (
+    "{path}: ignored {names}: a file that is only found from the current folder may not set this,"
+    " or allow more with it; see --config"
+)
 REFUSED = "{path} is ignored: it belongs to another user; to use it, name it with --config"
 T = TypeVar("T")
 

@@ -14,6 +14,7 @@ import typer
 from showandtell.cli.configured import Loaded, loaded_by, with_settings
 from showandtell.cli.options import AsJson
 from showandtell.config.settings import Key, Settings, keys
+from showandtell.config.user_settings import data_folder
 from showandtell.core.display.words import plain
 from showandtell.providers.auth import find_variable
 from showandtell.providers.rows import ROWS, variables_of
@@ -73,7 +74,9 @@ def list_settings(ctx: typer.Context, settings: Settings) -> Iterator[Line]:
             case _:
                 origin = files[name].origin if name in files else "default"
         if not name.startswith("providers."):
-            yield Line(name, hide(key, value_of(settings, name)), origin)
+            value = value_of(settings, name)
+            folder = str(data_folder()) if name == "storage.data" and value is None else value
+            yield Line(name, hide(key, folder), origin)
 
 
 def value_of(settings: Settings, name: str) -> Any:
