@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showandtell.cli.configured import complete_model
-from showandtell.cli.configured import IGNORED
+from showandtell.cli.configured import IGNORED, complete_model
 from showandtell.cli.show_settings import hide
 from showandtell.config.settings import keys
 from support.cli_runs import run
