@@ -142,7 +142,7 @@ async def start_run(
         raise
     except Busy:
         running = await runs.find_running(server.store.database, place.conversation.id)
-        if running is None:  # it has ended meanwhile, and the conversation has gone on
+        if running is None:  # it has ended meanwhile
             raise RunDiscarded from None
         raise AnswerRunning(running) from None
 
