@@ -130,10 +130,7 @@ class Agent(Generic[OutputT]):
 
     @classmethod
     def from_config(cls, file: str | Path | None = None, **arguments: Any) -> Agent[Any]:
-        """An agent with the settings of variables and files, replaced by `arguments`.
-
-        `tools` and `file_policy` are replaced as a whole. Raises `BadInput`.
-        """
+        """An agent with the settings of variables and files, each replaced as a whole by one of `arguments`."""
         return cls(**arguments_of(read_configuration(file).settings, arguments))
 
     @property
@@ -216,12 +213,22 @@ class Agent(Generic[OutputT]):
     @overload
     def run_sync(self, text: object = None, **more: Unpack[RunArguments]) -> Run[OutputT]: ...
 
-    def run_sync(self, text: object = None, **more: Any) -> Run[Any]:
+    def run_sync(
+        self,
+        text: object = None,
+        *,
+        files: Iterable[File] = (),
+        conversation: Conversation | None = None,
+        approvals: Mapping[str, bool] | None = None,
+        deps: object = None,
+        **overrides: Unpack[Overrides],
+    ) -> Run[Any]:
         """Run to the end, for programs without an event loop. Raises `BadInput` if one is running."""
         with contextlib.suppress(RuntimeError):
             asyncio.get_running_loop()
             raise BadInput("an event loop is running here, as in a notebook: write `await agent.run(...)`")
-        return asyncio.run(self.run(text, **more).finish())
+        run = self.run(text, files=files, conversation=conversation, approvals=approvals, deps=deps, **overrides)
+        return asyncio.run(run.finish())
 
 
 class Run(RunResult[OutputT], Displayed):
