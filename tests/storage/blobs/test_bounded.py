@@ -86,7 +86,7 @@ def descriptors(store):
     opened: list[str] = []
     for file in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):  # that of this loop, for example
-            opened.append(os.readlink(file))
+            opened.append(str(file.readlink()))
     return sum(name.startswith(str(store.inner.path)) for name in opened)
 
 
