@@ -43,12 +43,17 @@ def serve_page(app, client, api):
         return Response(status_code=204)
 
 
+def bearer_user(request):
+    """The user whom the page's transport names. An `<img>` sends no header, so pictures load by their signed addresses alone."""
+    return {"Bearer token-of-ann": "ann"}.get(request.headers.get("authorization"))
+
+
 def make_mounted_app(client, folder):
     """A program with a chat below /assistant."""
     app = FastAPI()
     serve_page(app, client, "/assistant/api/chat")
     agent = Agent("inspector", [*page_tools.TOOLS, view_file])
-    app.mount("/assistant", chat_app(Store.at(folder), agent, user=lambda _: "ann", secret=SECRET * 2))
+    app.mount("/assistant", chat_app(Store.at(folder), agent, user=bearer_user, secret=SECRET * 2))
     return app
 
 

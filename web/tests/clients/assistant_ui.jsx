@@ -3,15 +3,20 @@ import {
   AssistantRuntimeProvider,
   AttachmentPrimitive,
   ComposerPrimitive,
+  getExternalStoreMessages,
   MessagePrimitive,
   SimpleImageAttachmentAdapter,
   ThreadPrimitive,
 } from "@assistant-ui/react";
 import { AssistantChatTransport, useChatRuntime } from "@assistant-ui/react-ai-sdk";
+import { convertToModelMessages } from "ai";
 import { createRoot } from "react-dom/client";
 
 const root = document.getElementById("root");
-const transport = new AssistantChatTransport({ api: root.dataset.api });
+const transport = new AssistantChatTransport({
+  api: root.dataset.api,
+  headers: { authorization: "Bearer token-of-ann" },
+});
 const attachments = new SimpleImageAttachmentAdapter();
 
 const Text = ({ text }) => <p>{text}</p>;
@@ -36,6 +41,7 @@ const Assistant = () => (
 
 function App() {
   const runtime = useChatRuntime({ transport, adapters: { attachments } });
+  window.convert = () => convertToModelMessages(runtime.thread.getState().messages.flatMap(getExternalStoreMessages));
   return (
     <AssistantRuntimeProvider runtime={runtime}>
       <ThreadPrimitive.Root>

@@ -11,6 +11,7 @@ const root = document.getElementById("root");
 const newest = ({ id, messages, trigger, messageId }) => ({ body: { id, message: messages.at(-1), trigger, messageId } });
 const transport = new DefaultChatTransport({
   api: root.dataset.api,
+  headers: { authorization: "Bearer token-of-ann" },
   ...(asked.has("newest") ? { prepareSendMessagesRequest: newest } : {}),
 });
 const kept = JSON.parse(localStorage.getItem(id) ?? "[]");
