@@ -18,6 +18,7 @@ PAGE = REPOSITORY / "web" / "src"
 #: The layers that each layer imports, besides itself and the layers below those. Every top-level name is listed.
 LAYERS = {
     "errors": (),
+    "lazy": (),
     "samples": (),
     "core": ("errors",),
     "config": ("core",),
@@ -27,7 +28,7 @@ LAYERS = {
     "inspector": ("media",),
     "providers": ("network",),
     "agent": ("providers", "storage"),
-    "testing": ("agent",),
+    "testing": ("agent", "lazy"),
     "verify": ("agent",),
     "server": ("verify", "samples"),
     "cli": ("server",),

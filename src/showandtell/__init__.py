@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from showandtell.lazy import lazy_names
 
 if TYPE_CHECKING:
     from showandtell.agent.agent import Agent, Run
@@ -154,15 +155,4 @@ __all__ = [
     "view_file",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    module = MODULE_OF.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(__name__, MODULE_OF)

@@ -7,8 +7,9 @@ app.mount("/assistant", chat_app(store, agent, user=current_user))
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from showandtell.lazy import lazy_names
 
 if TYPE_CHECKING:
     from showandtell.agent.ag_ui_streams import ag_ui_stream
@@ -29,14 +30,4 @@ MODULE_OF = {
 
 __all__ = ["Config", "ag_ui_stream", "chat_app", "chat_router", "make_app", "ui_stream"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"showandtell.{MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(__name__, MODULE_OF)

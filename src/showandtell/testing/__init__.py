@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from showandtell.lazy import lazy_names
 
 if TYPE_CHECKING:
     from showandtell.core.wire.http import HttpRequest, HttpResponse
@@ -21,14 +22,4 @@ MODULE_OF = {
 
 __all__ = ["CONVERSATION_CHECKS", "ConversationStore", "FakeConnection", "HttpRequest", "HttpResponse"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"showandtell.{MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(__name__, MODULE_OF)
