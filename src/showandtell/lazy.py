@@ -9,7 +9,7 @@ from typing import Any
 
 
 def lazy_names(module: str, module_of: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The functions `__getattr__` and `__dir__` of a module. `module_of` has the module in `showandtell` of each name."""
+    """The functions `__getattr__` and `__dir__` of a module. `module_of` names the module of each name."""
 
     def get(name: str) -> Any:
         if name not in module_of:

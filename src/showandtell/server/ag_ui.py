@@ -31,7 +31,7 @@ from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.chat_request import ChatRequest
 from showandtell.server.drafts import new_drafts, with_file_ids
 from showandtell.server.event_stream import EventStream
-from showandtell.server.files.attachments import CurrentAddressReader, CurrentLink
+from showandtell.server.files.file_addresses import CurrentAddressReader, CurrentLink
 from showandtell.server.idempotency import find_branch_point
 from showandtell.server.if_running import StreamForm
 from showandtell.server.model_choice import choose_model

@@ -22,7 +22,7 @@ from showandtell.server.auth.authenticate import SIGNED_PREFIX
 from showandtell.server.auth.host_user import IdentifyUser
 from showandtell.server.auth.keys import SIGNED_METHODS
 from showandtell.server.config import Config
-from showandtell.server.files.attachments import signed_link
+from showandtell.server.files.file_addresses import signed_link
 from showandtell.server.lifecycle import Lifecycle
 from showandtell.storage.conversations.store import Store
 

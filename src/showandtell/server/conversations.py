@@ -17,7 +17,7 @@ from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.conversation_json import read_conversation
 from showandtell.server.downloads import LimitedDownload
 from showandtell.server.export import Export
-from showandtell.server.files.attachments import CurrentLink
+from showandtell.server.files.file_addresses import CurrentLink
 from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.schemas import BINARY, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer

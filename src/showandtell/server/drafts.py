@@ -15,7 +15,7 @@ from showandtell.core.messages.parts import Approval, Text
 from showandtell.errors import BadInput, ShowAndTellError
 from showandtell.server.auth.authenticate import User
 from showandtell.server.chat_request import ChatRequest, Content, FileId
-from showandtell.server.files.attachments import UPLOAD_FIRST, ReadAddress
+from showandtell.server.files.file_addresses import UPLOAD_FIRST, ReadAddress
 from showandtell.server.state import Server
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.sharing import author_of

@@ -13,7 +13,8 @@ from showandtell import samples
 from showandtell.core.messages.file import File
 from showandtell.errors import NotFound
 from showandtell.server.auth.authenticate import CurrentUser
-from showandtell.server.files.attachments import CurrentLink, file_json
+from showandtell.server.files.attachments import file_json
+from showandtell.server.files.file_addresses import CurrentLink
 from showandtell.server.files.receiving import all_or_none
 from showandtell.server.schemas import PENDING, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer

@@ -44,7 +44,7 @@ class StreamForm(Struct, frozen=True):
     failure: Callable[[str], bytes]
 
 
-class Message(Struct, frozen=True):
+class PendingMessage(Struct, frozen=True):
     """A request that couldn't be answered yet. `respond` answers it, or raises `AnswerRunning` again."""
 
     server: Server

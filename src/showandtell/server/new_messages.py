@@ -17,7 +17,7 @@ from showandtell.server.auth.authenticate import User
 from showandtell.server.chat_request import ChatRequest
 from showandtell.server.files.receiving import refuse_body
 from showandtell.server.idempotency import Decision, decide, possible_keys
-from showandtell.server.if_running import AnswerRunning, Message, StreamForm
+from showandtell.server.if_running import AnswerRunning, PendingMessage, StreamForm
 from showandtell.server.middleware.body_limits import (
     BODY_TIMEOUT,
     MAX_CHAT_BODY,
@@ -73,7 +73,7 @@ async def answer_body(
         if body is not None:
             raise
         return refuse_body(error)
-    return await Message(server, user, lambda: respond(asked)).answer(asked.if_running, running, form)
+    return await PendingMessage(server, user, lambda: respond(asked)).answer(asked.if_running, running, form)
 
 
 @asynccontextmanager

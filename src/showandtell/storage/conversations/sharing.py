@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, cast
 
 from msgspec import Struct
-from sqlalchemy import bindparam, exists, or_, select
+from sqlalchemy import bindparam, exists, select
 
 from showandtell.errors import BadInput
 from showandtell.storage.conversations import users as people
@@ -13,7 +13,7 @@ from showandtell.storage.conversations.access import check_id, check_user, resol
 from showandtell.storage.conversations.library import RUNNING, Listed
 from showandtell.storage.conversations.store import DELETE_SHARE, Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation
-from showandtell.storage.conversations.summaries import COUNTS, check_limit
+from showandtell.storage.conversations.summaries import COUNTS, IS_AFTER, check_limit
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import conversations, shares, users
 
@@ -44,16 +44,7 @@ SELECT_SHARED = (
     .order_by(conversations.c.changed.desc(), conversations.c.id.desc())
     .limit(bindparam("most"))
 )
-ANCHOR = conversations.alias("last")
-SELECT_SHARED_FURTHER = SELECT_SHARED.where(
-    exists().where(
-        ANCHOR.c.id == bindparam("before"),
-        or_(
-            conversations.c.changed < ANCHOR.c.changed,
-            (conversations.c.changed == ANCHOR.c.changed) & (conversations.c.id < ANCHOR.c.id),
-        ),
-    )
-)
+SELECT_SHARED_FURTHER = SELECT_SHARED.where(IS_AFTER)
 
 
 class Share(Struct, frozen=True):

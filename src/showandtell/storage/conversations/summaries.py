@@ -34,17 +34,15 @@ SELECT_NEWEST = (
     .limit(bindparam("most"))
 )
 ANCHOR = conversations.alias("last")
-#: The conversations after one of them.
-SELECT_OLDER = SELECT_NEWEST.where(
-    exists().where(
-        ANCHOR.c.id == bindparam("before"),
-        ANCHOR.c.owner == conversations.c.owner,
-        or_(
-            conversations.c.changed < ANCHOR.c.changed,
-            (conversations.c.changed == ANCHOR.c.changed) & (conversations.c.id < ANCHOR.c.id),
-        ),
-    )
+#: A conversation comes after that with the id `before`, from the most recently changed one on.
+IS_AFTER = exists().where(
+    ANCHOR.c.id == bindparam("before"),
+    or_(
+        conversations.c.changed < ANCHOR.c.changed,
+        (conversations.c.changed == ANCHOR.c.changed) & (conversations.c.id < ANCHOR.c.id),
+    ),
 )
+SELECT_OLDER = SELECT_NEWEST.where(IS_AFTER.where(ANCHOR.c.owner == conversations.c.owner))
 
 
 def check_limit(limit: int) -> int:
