@@ -11,7 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
+from showandtell.errors import StorageFailed
 from support.run_cleanup import at_end
 
 DATABASES = ("sqlite", "postgresql")
@@ -74,3 +76,14 @@ def tables(kind):
     folder = tempfile.mkdtemp(prefix="db-")
     with ThreadPoolExecutor(1) as apart:  # the caller may be in an event loop
         return apart.submit(asyncio.run, make(new_database(kind, folder), folder)).result()
+
+
+def kill_after(database, statements):
+    """Fail each statement of a database, as if its program was killed, after this many."""
+    left = iter(range(statements))
+
+    def stop(*_):
+        if next(left, None) is None:
+            raise StorageFailed("killed")
+
+    event.listen(database.engine, "before_cursor_execute", stop)

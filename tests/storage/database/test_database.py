@@ -15,7 +15,7 @@ from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import HEAD, conversations, messages, metadata, revisions
 from support.commandline import spawn
-from support.postgres import new_database, on_sqlite
+from support.postgres import kill_after, new_database, on_sqlite
 from support.stores import Place, post, user_draft
 
 pytestmark = pytest.mark.anyio
@@ -61,13 +61,8 @@ def test_a_migration_of_postgresql_is_done_or_not(tmp_path):
     url = new_database("postgresql", tmp_path)
 
     async def migrate(statements):
-        database, left = Database(url), iter(range(statements))
-
-        def stop(*_):
-            if next(left, None) is None:
-                raise StorageFailed("killed")
-
-        event.listen(database.engine, "before_cursor_execute", stop)
+        database = Database(url)
+        kill_after(database, statements)
         try:
             await database.open()
         except StorageFailed:

@@ -22,7 +22,7 @@ from showandtell.storage.database.migrations import carry_over
 from showandtell.storage.database.tables import HEAD, metadata, revisions
 from showandtell.storage.database.upgrade import OLD_SCRIPTS, SCRIPTS, make_config, run_alembic
 from support.paths import TESTS
-from support.postgres import each_database, new_database
+from support.postgres import each_database, kill_after, new_database
 
 SAMPLES = TESTS / "databases"
 #: Databases that these revisions have made exist: they are never changed.
@@ -190,13 +190,8 @@ def test_the_move_of_postgresql_is_done_or_not_whenever_it_is_killed(revision, t
     before = names(url)
 
     async def migrate(statements):
-        database, left = Database(url), iter(range(statements))
-
-        def stop(*_):
-            if next(left, None) is None:
-                raise StorageFailed("killed")
-
-        event.listen(database.engine, "before_cursor_execute", stop)
+        database = Database(url)
+        kill_after(database, statements)
         try:
             await database.open()
         except StorageFailed:
