@@ -18,6 +18,7 @@ import typer
 
 from showandtell.cli.main import app
 from showandtell.storage.conversations.store import Store
+from support.nginx import NGINX, needs_nginx
 from support.paths import ROOT
 from support.postgres import new_database
 from support.s3_server import free_ports
@@ -31,7 +32,6 @@ DOCS = ROOT / "docs"
 PAGE = (DOCS / "deploy.md").read_text()
 ELSEWHERE = {f"SHOWANDTELL_{name}" for name in ("CONFIG", "OVERRIDES", "SECRET", "TELEMETRY_CONTENT", "TOKEN")}
 OIDC = {f"SHOWANDTELL_OIDC_{item}" for item in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")}
-nginx = pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed: apt-get install nginx-light")
 LANDLOCK_CALLS = {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}
 #: Calls by which the decoder raises its walls, as far as they are in these groups of systemd 252 (Debian 12):
 #: `systemd-analyze syscall-filter @system-service`, read 2026-11-25.
@@ -110,7 +110,7 @@ async def proxied(folder, program):
     )
     whole = f"daemon off; pid {folder}/pid; events {{}} http {{ {kept}\n{output} }}"
     (folder / "nginx.conf").write_text(whole)
-    process = await asyncio.create_subprocess_exec("nginx", "-e", "stderr", "-c", f"{folder}/nginx.conf")
+    process = await asyncio.create_subprocess_exec(NGINX, "-e", "stderr", "-c", f"{folder}/nginx.conf")
     context = ssl.create_default_context()
     authority.configure_trust(context)
     headers = {"authorization": f"Bearer {program.token}", "host": NAME}
@@ -123,7 +123,7 @@ async def proxied(folder, program):
         await process.wait()
 
 
-@nginx
+@needs_nginx
 async def test_through_nginx_answers_stream_uploads_fit_and_cookies_are_secure(tmp_path):
     async with running(tmp_path, SHOWANDTELL_HOSTS=NAME) as program, proxied(tmp_path, program) as (url, asking):
         async with program.session.get(f"{url}/?token={program.token}", **asking) as answer:

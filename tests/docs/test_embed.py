@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import shutil
 import sys
 from contextlib import asynccontextmanager
 from types import ModuleType
@@ -14,6 +13,7 @@ from showandtell import Agent, Store
 from showandtell.asgi import chat_app
 from support.fixtures import png
 from support.hosts import SECRET, ask, fetch, header_user
+from support.nginx import NGINX, needs_nginx
 from support.paths import ROOT
 from support.s3_server import free_ports
 from support.server_process import until
@@ -21,7 +21,6 @@ from support.serving import running, texts
 
 pytestmark = pytest.mark.anyio
 PAGE = (ROOT / "docs" / "embed.md").read_text()
-NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 MOUNTED = PAGE.partition("\n## Mounted\n")[2].partition("\n## ")[0]
 #: The Python of each chapter about mounting, by its heading; the first block comes before all others.
 CHAPTERS = {
@@ -82,7 +81,7 @@ async def behind_nginx(folder, port, upstream, *, keep_prefix):
         await process.wait()
 
 
-@pytest.mark.skipif(NGINX is None, reason="nginx is not installed: apt-get install nginx-light")
+@needs_nginx
 @pytest.mark.parametrize("keep_prefix", [False, True], ids=["prefix taken off", "prefix kept"])
 async def test_behind_the_nginx_of_the_page_all_addresses_work(keep_prefix, tmp_path):
     (port,) = free_ports(1)
