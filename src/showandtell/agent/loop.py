@@ -29,6 +29,7 @@ from showandtell.core.events.accumulate import Accumulator, CallIds
 from showandtell.core.events.replay import UNDECIDED, file_event, tool_output
 from showandtell.core.events.types import (
     ApprovalNeeded,
+    BlockRead,
     ErrorEvent,
     Event,
     FileMade,
@@ -275,7 +276,7 @@ class Loop:
                     events = ids.rename(batch)
                     accumulator.add(events)
                     for event in events:
-                        if not isinstance(event, FileMade):
+                        if not isinstance(event, FileMade | BlockRead):
                             self.emit(event)
                         if stream and (delta := stream.follow(event)):
                             self.emit(delta)

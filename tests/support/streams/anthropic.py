@@ -65,7 +65,6 @@ BODY = {
     "role": "assistant",
     "content": [
         {"type": "thinking", "thinking": "A kiwi.", "signature": "EqQB"},
-        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
         {"type": "text", "text": "Ça, c'est a kiwi", "citations": None},
         {"type": "tool_use", "id": "toolu_1", "name": "draw", "input": {}},
     ],

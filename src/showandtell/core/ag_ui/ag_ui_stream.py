@@ -15,7 +15,16 @@ from msgspec import Struct
 
 from showandtell.core.ag_ui import events as ag
 from showandtell.core.ag_ui.client_messages import MessageAccumulator
-from showandtell.core.ag_ui.content import call_parts, call_text, file_record, is_shown, is_visible
+from showandtell.core.ag_ui.content import (
+    call_parts,
+    call_text,
+    file_record,
+    hosted_record,
+    is_shown,
+    is_visible,
+    output_of,
+    source_record,
+)
 from showandtell.core.ag_ui.run_input import RunInput
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.parts import ToolCall
@@ -23,7 +32,7 @@ from showandtell.core.ui_stream import chunks as ui
 from showandtell.core.ui_stream.chunks import Record
 from showandtell.core.wire.sse import Splitter
 
-RECEIPT, FILE = "showandtell.receipt", "showandtell.file"
+RECEIPT, FILE, HOSTED, SOURCE = (f"showandtell.{name}" for name in ("receipt", "file", "hosted_tool", "source"))
 PROGRESS, RETRY, WORKER = "showandtell.progress", "showandtell.retry", "showandtell.worker"
 DENIED = "the user denied this call"
 #: JSON schema of the payload that resolves an interrupt. A cancelled interrupt denies the call, too.
@@ -92,6 +101,7 @@ class AgUiStream:
         self._interrupts: dict[str, ag.Interrupt] = {}
         self._files: dict[int, Record] = {}
         self._usage: dict[str, Usage] = {}
+        self._hosted: dict[str, Record] = {}
 
     @property
     def messages(self) -> list[Record]:
@@ -143,6 +153,10 @@ class AgUiStream:
 
     def _convert(self, chunk: ui.Chunk) -> Events:
         match chunk:
+            case ui.Input() | ui.Output() | ui.OutputError() if chunk.provider_executed:
+                self._hosted[chunk.tool_call_id] = hosted_record(chunk, self._hosted.get(chunk.tool_call_id, {}))
+                name = f"{self._answer}.hosted.{chunk.tool_call_id}"
+                return (ag.ActivitySnapshot(name, HOSTED, self._hosted[chunk.tool_call_id]),)
             case ui.Start():
                 return self._start(chunk)
             case ui.StartStep():
@@ -162,6 +176,8 @@ class AgUiStream:
                 return ()
             case ui.Output() | ui.OutputError() | ui.OutputDenied():
                 return self._result(chunk)
+            case ui.UrlSource() | ui.DocumentSource():
+                return (ag.Custom(SOURCE, source_record(chunk)),)
             case ui.AttachmentData():
                 return self._file(chunk)
             case ui.ReceiptData(name, data):
@@ -346,18 +362,6 @@ class AgUiStream:
         result = {"status": metadata.get("status"), "reason": metadata.get("reason")}
         usage = [token_usage(model, usage) for model, usage in self._usage.items()]
         return ag.RunFinished(context.thread_id, context.run_id, result, outcome, usage)
-
-
-def output_of(chunk: ui.Output) -> tuple[str, Sequence[int]]:
-    """The text of a tool's result, and the numbers of its files. An object stays JSON, with references to its files."""
-    own: Record = chunk.tool_metadata["showandtell"]
-    output = bytes(chunk.output)
-    if "text" in own:
-        is_object = output.startswith(b"{") and own["text"].startswith("{")
-        return output.decode() if is_object else own["text"], own["files"]
-    value: object = msgspec.json.decode(output)
-    values = cast("list[object]", value) if isinstance(value, list) else [value]
-    return "\n".join(item for item in values if isinstance(item, str)), own["files"]
 
 
 def token_usage(model: str, usage: Usage) -> ag.TokenUsage:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import msgspec
 
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.attachments import format_label
+from showandtell.core.ui_stream import chunks as ui
 from showandtell.core.ui_stream.chunks import Record
 
 #: Kinds of files that have a part of their own. All others are documents.
@@ -46,6 +50,34 @@ def call_parts(text: str, records: Iterable[Record]) -> str | list[Record]:
     if not parts:
         return text
     return [_text(text), *parts] if text else parts
+
+
+def hosted_record(chunk: ui.Input | ui.Output | ui.OutputError, before: Record) -> Record:
+    """What a client learns of a tool that the provider runs itself: its input, then its output or error."""
+    match chunk:
+        case ui.Input(call_id, tool, given):
+            return {"call_id": call_id, "tool": tool, "input": msgspec.json.decode(given), "state": "running"}
+        case ui.Output(_, output):
+            return {**before, "output": msgspec.json.decode(output), "state": "done"}
+        case ui.OutputError(_, text):
+            return {**before, "error": text, "state": "error"}
+
+
+def source_record(chunk: ui.UrlSource | ui.DocumentSource) -> Record:
+    """What a client learns of the source of a text."""
+    return chunk.provider_metadata["showandtell"]
+
+
+def output_of(chunk: ui.Output) -> tuple[str, Sequence[int]]:
+    """The text of a tool's result, and the numbers of its files. An object stays JSON, with references to its files."""
+    own: Record = chunk.tool_metadata["showandtell"]
+    output = bytes(chunk.output)
+    if "text" in own:
+        is_object = output.startswith(b"{") and own["text"].startswith("{")
+        return output.decode() if is_object else own["text"], own["files"]
+    value: object = msgspec.json.decode(output)
+    values = cast("list[object]", value) if isinstance(value, list) else [value]
+    return "\n".join(item for item in values if isinstance(item, str)), own["files"]
 
 
 def file_part(record: Record) -> Record:

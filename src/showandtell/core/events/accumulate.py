@@ -10,15 +10,19 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, TypeAlias, assert_never
 
 import msgspec
+from msgspec.structs import replace
 
 from showandtell.core.collect.surrogates import replace_lone_escapes
 from showandtell.core.events.annotations import Annotation, Thought, TruncatedCall
 from showandtell.core.events.types import (
+    BlockRead,
     FileMade,
+    HostedCall,
     ProviderFault,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
+    SourceEvent,
     StepEnd,
     StreamEvent,
     TextDelta,
@@ -31,7 +35,7 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.message import Draft, Stop
-from showandtell.core.messages.parts import DraftPart, Opaque, Text, ToolCall
+from showandtell.core.messages.parts import DraftPart, HostedBlock, Opaque, Source, Text, ToolCall
 from showandtell.errors import BadFile
 
 
@@ -39,6 +43,7 @@ from showandtell.errors import BadFile
 class _Text:
     text: bytearray = field(default_factory=bytearray)
     opaque: str | None = None
+    sources: list[Source] = field(default_factory=list[Source])
 
 
 @dataclass(slots=True)
@@ -61,8 +66,7 @@ class _Call:
         return replace_lone_escapes(bytes(self.arguments)).decode()
 
 
-_Item: TypeAlias = _Text | _Thinking | _Call | Opaque | File
-_CALL_EVENTS = (ToolInputStart, ToolInputDelta, ToolInputEnd)
+_Item: TypeAlias = _Text | _Thinking | _Call | Opaque | HostedBlock | File
 
 
 @dataclass(slots=True)
@@ -72,6 +76,7 @@ class _SameId:
     ids: list[str] = field(default_factory=list[str])
     ended: int = 0
     count: int = 1
+    hosted: str | None = None
 
 
 class CallIds:
@@ -87,9 +92,29 @@ class CallIds:
 
     def rename(self, events: Sequence[StreamEvent]) -> list[StreamEvent]:
         """A batch with new ids for calls whose id is already used."""
-        return [self._rename(event) if isinstance(event, _CALL_EVENTS) else event for event in events]
+        return [self._rename(event) for event in events]
 
-    def _rename(self, event: ToolInputStart | ToolInputDelta | ToolInputEnd) -> StreamEvent:
+    def _rename(self, event: StreamEvent) -> StreamEvent:
+        match event:
+            case ToolInputStart() | ToolInputDelta() | ToolInputEnd():
+                return self._rename_call(event)
+            case HostedCall(call_id=call_id, state=state):
+                own = self._hosted_id(call_id, starts=state == "running")
+                return event if own == call_id else replace(event, call_id=own)
+            case BlockRead(part):
+                own = self._hosted_id(part.call_id, starts=part.state == "running")
+                return event if own == part.call_id else BlockRead(replace(part, call_id=own))
+            case _:
+                return event
+
+    def _hosted_id(self, call_id: str, *, starts: bool) -> str:
+        """The id of a call that the provider runs. The result of a call of an earlier message keeps its id."""
+        same = self._by_id.setdefault(call_id, _SameId())
+        if same.hosted is None and starts:
+            same.hosted = self._choose(call_id, same)
+        return same.hosted or call_id
+
+    def _rename_call(self, event: ToolInputStart | ToolInputDelta | ToolInputEnd) -> StreamEvent:
         same = self._by_id.setdefault(event.call_id, _SameId())
         match event:
             case ToolInputStart():
@@ -100,7 +125,7 @@ class CallIds:
             case ToolInputEnd():
                 own = same.ids[same.ended]
                 same.ended += 1
-        return event if own == event.call_id else msgspec.structs.replace(event, call_id=own)
+        return event if own == event.call_id else replace(event, call_id=own)
 
     def _choose(self, call_id: str, same: _SameId) -> str:
         own = call_id
@@ -164,6 +189,8 @@ class Accumulator:
                     place += 1
                 case _Text() if item.text:
                     place += 1
+                case HostedBlock():
+                    place += 1
                 case _:
                     pass
         return tuple(annotations)
@@ -175,10 +202,10 @@ class Accumulator:
 
     def _parts(self, item: _Item) -> list[DraftPart]:
         match item:
-            case Opaque() | File():
+            case Opaque() | HostedBlock() | File():
                 return [item]
             case _Text() if item.text:
-                return [Text(item.text.decode()), *self._opaque(item.opaque)]
+                return [Text(item.text.decode()), *item.sources, *self._opaque(item.opaque)]
             case _Call() if item.has_ended:
                 opaque = next(iter(self._opaque(item.opaque)), None)
                 return [ToolCall(item.call_id, item.tool, item.text or "{}", opaque)]
@@ -215,6 +242,12 @@ class Accumulator:
                 call.has_ended, call.opaque = True, event.opaque
             case FileMade():
                 self._items.append(_claim(event))
+            case SourceEvent(name, source):
+                self._texts[name].sources.append(source)
+            case BlockRead(part):
+                self._items.append(replace(part, provider=self._provider))
+            case HostedCall():
+                pass  # its blocks are what is stored
             case StepEnd():
                 self._stop, self.usage, self.detail = event.stop, event.usage, event.detail
             case ProviderFault():

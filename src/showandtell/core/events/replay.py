@@ -8,6 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from showandtell.core.events.annotations import Annotation, Thought, TruncatedCall
+from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
     ApprovalNeeded,
     Event,
@@ -17,6 +18,7 @@ from showandtell.core.events.types import (
     ReasoningEnd,
     ReasoningStart,
     ReceiptEvent,
+    SourceEvent,
     StepFinish,
     StepStart,
     TextDelta,
@@ -30,7 +32,7 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.message import Message, starts_turn
-from showandtell.core.messages.parts import Approval, Json, Shown, Text, ToolCall, is_for_people
+from showandtell.core.messages.parts import Approval, HostedBlock, Json, Shown, Source, Text, ToolCall, is_for_people
 
 #: The result of a call that waited for approval when the user went on. Replays show it as a denial.
 UNDECIDED = "the user went on without deciding about this call, so it was not run"
@@ -71,13 +73,13 @@ def replay(
     `summaries` are by message id. `before` are the numbers of files that were shown earlier, and `waiting` the ids of
     calls that wait for approval.
     """
-    shown, calls, step = set(before), dict[str, ToolCall](), 0
+    shown, calls, step, hosted = set(before), dict[str, ToolCall](), 0, HostedCalls()
     for message in messages:
         match message.role:
             case "assistant":
                 step += 1
-                calls |= {call.call_id: call for call in message.calls}
-                yield from _step(step, message, summaries.get(message.id), _new_files(message, files, shown))
+                calls |= {call.call_id: call for call in [*message.calls, *message.waiting]}
+                yield from _step(step, message, summaries.get(message.id), _new_files(message, files, shown), hosted)
             case "tool":
                 yield from _new_files(message, files, shown)
                 if is_undecided(message) and (call := calls.get(message.call_id or "")):
@@ -94,20 +96,35 @@ def replay(
             yield _needs_approval(calls[call_id])
 
 
-def replay_parts(message: Message, annotations: Sequence[Annotation]) -> Iterator[ModelEvent]:
-    """The events of one message and its annotations, in order."""
-    remaining = [*annotations]
-    parts = [part for part in message.parts if isinstance(part, Text | ToolCall)]
+def replay_parts(
+    message: Message, annotations: Sequence[Annotation], hosted: HostedCalls | None = None
+) -> Iterator[ModelEvent]:
+    """The events of one message and its annotations, in order. `hosted` are the provider's own calls before it."""
+    remaining, hosted = [*annotations], hosted or HostedCalls()
+    parts = [part for part in message.parts if isinstance(part, Text | ToolCall | HostedBlock)]
     for place, part in enumerate(parts):
         while remaining and remaining[0].place <= place:
             yield from _replay_annotation(remaining.pop(0))
         if isinstance(part, Text):
-            yield from (TextStart(str(place)), TextDelta(str(place), part.text), TextEnd(str(place)))
+            yield from (TextStart(str(place)), TextDelta(str(place), part.text))
+            yield from (SourceEvent(str(place), source) for source in sources_after(message, part))
+            yield TextEnd(str(place))
+        elif isinstance(part, HostedBlock):
+            yield hosted.follow(part)
         else:
             yield from (ToolInputStart(part.call_id, part.tool), ToolInputDelta(part.call_id, part.arguments))
             yield ToolInputEnd(part.call_id)
     for annotation in remaining:
         yield from _replay_annotation(annotation)
+
+
+def sources_after(message: Message, text: Text) -> Iterator[Source]:
+    """The sources of a text: those that follow it."""
+    start = next(index for index, part in enumerate(message.parts) if part is text)
+    for part in message.parts[start + 1 :]:
+        if not isinstance(part, Source):
+            return
+        yield part
 
 
 def is_undecided(message: Message) -> bool:
@@ -127,14 +144,14 @@ def find_step(messages: Sequence[Message], step: int) -> Message | None:
 
 
 def _step(
-    step: int, message: Message, summary: StepSummary | None, files: Sequence[FileEvent]
+    step: int, message: Message, summary: StepSummary | None, files: Sequence[FileEvent], hosted: HostedCalls
 ) -> Iterator[ReplayEvent]:
     if summary is not None:
         yield ModelChosen(summary.model)
     yield StepStart(step)
     for receipt in summary.receipts if summary else ():
         yield ReceiptEvent(step, receipt)
-    yield from replay_parts(message, summary.asides if summary else ())
+    yield from replay_parts(message, summary.asides if summary else (), hosted)
     yield from files
     if summary is not None:
         yield StepFinish(step, message.stop or "cut", summary.usage)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from showandtell.core.events.annotations import Annotation
 from showandtell.core.messages.file import Audience, File
 from showandtell.core.messages.message import Stop
-from showandtell.core.messages.parts import Json, Shown, Text
+from showandtell.core.messages.parts import HostedBlock, HostedState, Json, Shown, Source, Text
 
 Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiting"]
 #: What a new message does while an answer runs: it stops that answer, waits for its end, or is refused.
@@ -114,6 +114,39 @@ class ToolInputEnd(Struct, frozen=True, tag="tool-input-end"):
 
     call_id: str
     opaque: str | None = None
+
+
+class HostedCall(Struct, frozen=True, tag="hosted-call"):
+    """The provider runs a tool of its own: first while it runs, and again with its output, or once with both.
+
+    `input` and `output` are JSON texts, cut if they are long, and empty as long as there is none. `tool` is the
+    provider's name of the tool, or the type of a block that this version doesn't know.
+    """
+
+    call_id: str
+    tool: str
+    input: str = ""
+    output: str = ""
+    state: HostedState = "done"
+
+
+class SourceEvent(Struct, frozen=True, tag="source"):
+    """The text with this id comes from a source. It is sent before the text ends.
+
+    document, file_id: a file of the request, by its place among the documents or by the provider's id. Internal:
+    programs receive the `number` of the source's file.
+    """
+
+    id: str
+    source: Source
+    document: int | None = None
+    file_id: str = ""
+
+
+class BlockRead(Struct, frozen=True, tag="block-read"):
+    """A complete block that goes back to the provider. Internal: programs receive a `HostedCall`."""
+
+    part: HostedBlock
 
 
 class FileMade(Struct, frozen=True, tag="file-made"):
@@ -264,10 +297,12 @@ ModelEvent: TypeAlias = (
     | ToolInputStart
     | ToolInputDelta
     | ToolInputEnd
+    | HostedCall
+    | SourceEvent
     | StepEnd
     | ProviderFault
 )
-StreamEvent: TypeAlias = ModelEvent | FileMade
+StreamEvent: TypeAlias = ModelEvent | FileMade | BlockRead
 Event: TypeAlias = (
     ModelEvent
     | StepStart

@@ -23,11 +23,14 @@ from showandtell.core.messages.parts import (
     Approval,
     Correction,
     DraftPart,
+    HostedBlock,
+    HostedState,
     Json,
     Opaque,
     Part,
     Selection,
     Shown,
+    Source,
     Summary,
     Text,
     ToolCall,
@@ -92,7 +95,22 @@ class CallRecord(msgspec.Struct, tag="tool_call", forbid_unknown_fields=True, om
     opaque: Opaque | None = None
 
 
-PartRecord = TextRecord | FileRecord | JsonRecord | CallRecord | Opaque | Approval | Correction | Summary
+class HostedRecord(msgspec.Struct, tag="hosted", forbid_unknown_fields=True, omit_defaults=True):
+    """A block of a tool that the provider runs itself, as JSON; `files` as in `JsonRecord`."""
+
+    provider: str
+    block: msgspec.Raw
+    call_id: str
+    tool: str
+    input: msgspec.Raw | None = None
+    output: msgspec.Raw | None = None
+    state: HostedState = "done"
+    files: dict[str, FileRecord] = msgspec.field(default_factory=dict[str, FileRecord])
+
+
+PartRecord = (
+    TextRecord | FileRecord | JsonRecord | CallRecord | HostedRecord | Source | Opaque | Approval | Correction | Summary
+)
 
 
 class MessageRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -174,7 +192,13 @@ def _part(record: PartRecord, folder: Path) -> DraftPart:
             return _json(record, folder)
         case CallRecord():
             return ToolCall(record.call_id, record.tool, _arguments(record.arguments), record.opaque)
-        case Opaque() | Approval() | Correction() | Summary():
+        case HostedRecord():
+            block = _json(JsonRecord(record.block, record.files), folder)
+            given, output = ("" if raw is None else bytes(raw).decode() for raw in (record.input, record.output))
+            return HostedBlock(
+                record.provider, block.text, record.call_id, record.tool, given, output, record.state, block.files
+            )
+        case Source() | Opaque() | Approval() | Correction() | Summary():
             return record
 
 
@@ -328,14 +352,20 @@ class _Writer:
             case Text():
                 return TextRecord(part.text, part.audience)
             case Json():
-                files = {pointer: self._record(shown) for pointer, shown in part.files}
-                return JsonRecord(msgspec.Raw(part.text.encode()), files)
+                return JsonRecord(msgspec.Raw(part.text.encode()), self._files(part))
+            case HostedBlock():
+                given, output = (msgspec.Raw(text.encode()) if text else None for text in (part.input, part.output))
+                block, files = msgspec.Raw(part.block.encode()), self._files(part)
+                return HostedRecord(part.provider, block, part.call_id, part.tool, given, output, part.state, files)
             case Shown():
                 return self._record(part)
             case ToolCall():
                 return CallRecord(part.call_id, part.tool, _raw_arguments(part.arguments), part.opaque)
-            case Opaque() | Approval() | Correction() | Summary():
+            case Source() | Opaque() | Approval() | Correction() | Summary():
                 return part
+
+    def _files(self, part: Json[Shown] | HostedBlock[Shown]) -> dict[str, FileRecord]:
+        return {pointer: self._record(shown) for pointer, shown in part.files}
 
     def _record(self, shown: Shown) -> FileRecord:
         if shown.number in self._written:

@@ -13,9 +13,11 @@ from showandtell.core.messages.file import File
 from showandtell.core.messages.metadata import load_metadata
 from showandtell.core.messages.parts import (
     DraftPart,
+    HostedBlock,
     Json,
     Part,
     Shown,
+    Source,
     Text,
     ToolCall,
     is_approval,
@@ -77,7 +79,7 @@ class Draft:
         for part in self.parts:
             if isinstance(part, File):
                 files.append(part)
-            elif isinstance(part, Json):
+            elif isinstance(part, Json | HostedBlock):
                 files += [file for _, file in part.files if isinstance(file, File)]
         return tuple(files)
 
@@ -158,13 +160,24 @@ class Message(Struct, frozen=True):
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
     @property
+    def waiting(self) -> tuple[ToolCall, ...]:
+        """Calls of the provider's own tools that wait for a person's approval."""
+        blocks = [part for part in self.parts if isinstance(part, HostedBlock) and part.state == "waiting"]
+        return tuple(ToolCall(part.call_id, part.tool, part.input or "{}") for part in blocks)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Where the texts of this message come from, in order."""
+        return tuple(part for part in self.parts if isinstance(part, Source))
+
+    @property
     def showings(self) -> tuple[Shown, ...]:
         """Every file of this message in order, those inside JSON included."""
         files: list[Shown] = []
         for part in self.parts:
             if isinstance(part, Shown):
                 files.append(part)
-            elif isinstance(part, Json):
+            elif isinstance(part, Json | HostedBlock):
                 files += [file for _, file in part.files]
         return tuple(files)
 

@@ -93,6 +93,56 @@ class Opaque(Struct, frozen=True, tag="opaque", forbid_unknown_fields=True):
     text: str
 
 
+#: What a provider's own tool does: it runs, has finished or failed, or waits for a person or program.
+HostedState: TypeAlias = Literal["running", "done", "error", "waiting"]
+
+
+class HostedBlock(Struct, Generic[FileT], frozen=True, tag="hosted", omit_defaults=True):
+    """A block of a tool that the provider runs itself, or a block of a type that this version doesn't know.
+
+    It goes back to its provider unchanged and in its place; other providers get a line of words. `block` is its JSON
+    text, with null in place of files, which `files` maps from JSON pointers. Blocks of one call share a `call_id`.
+    `tool` is the provider's name of the tool, or the type of an unknown block. `input` and `output` are JSON texts for
+    people and other providers, cut if they are long, and empty if the block has none.
+
+    >>> from showandtell.hosted import HostedBlock
+    >>> HostedBlock("openai", '{"type": "web_search_call"}', "ws_1", "web_search", input='{"query": "kiwi"}').tool
+    'web_search'
+    """
+
+    provider: str
+    block: str
+    call_id: str
+    tool: str
+    input: str = ""
+    output: str = ""
+    state: HostedState = "done"
+    files: tuple[tuple[str, FileT], ...] = ()
+
+
+class Source(Struct, frozen=True, tag="source", omit_defaults=True):
+    """Where the text before it comes from: an address, or a file of this conversation by number.
+
+    start, end: the characters of the text that it supports. quote: the words of the source. page: from 1. seconds: the
+    place in a recording. name: the file's name at the provider, if it isn't one of this conversation. Only people see
+    it; the provider gets its own citation back.
+
+    >>> from showandtell.hosted import Source
+    >>> Source("Kiwi", "https://kiwi.example", quote="a green fruit").url
+    'https://kiwi.example'
+    """
+
+    title: str = ""
+    url: str = ""
+    number: int | None = None
+    quote: str = ""
+    start: int | None = None
+    end: int | None = None
+    page: int | None = None
+    seconds: float | None = None
+    name: str = ""
+
+
 class ToolCall(Struct, frozen=True, tag="tool_call"):
     """A model's request to run a tool. `arguments` is the model's own text, which may be invalid JSON.
 
@@ -137,9 +187,11 @@ class Correction(Struct, frozen=True, tag="correction", forbid_unknown_fields=Tr
 
 
 #: The parts of a stored message.
-Part: TypeAlias = Text | Json[Shown] | Shown | ToolCall | Opaque | Approval | Correction | Summary
+Part: TypeAlias = (
+    Text | Json[Shown] | Shown | ToolCall | Opaque | HostedBlock[Shown] | Source | Approval | Correction | Summary
+)
 #: The parts of a draft: its files may be claims.
-DraftPart: TypeAlias = Part | Json | File
+DraftPart: TypeAlias = Part | Json | HostedBlock | File
 
 
 def is_approval(parts: Sequence[DraftPart]) -> bool:

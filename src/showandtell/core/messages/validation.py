@@ -7,10 +7,21 @@ from typing import Any, cast, get_args
 
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft, Message, Role
-from showandtell.core.messages.parts import Approval, Correction, Json, Opaque, Shown, Summary, Text, ToolCall
+from showandtell.core.messages.parts import (
+    Approval,
+    Correction,
+    HostedBlock,
+    Json,
+    Opaque,
+    Shown,
+    Source,
+    Summary,
+    Text,
+    ToolCall,
+)
 from showandtell.errors import BadConversation
 
-PARTS = (Text, Json, File, Shown, ToolCall, Opaque, Approval, Correction, Summary)
+PARTS = (Text, Json, File, Shown, ToolCall, Opaque, HostedBlock, Source, Approval, Correction, Summary)
 
 
 def as_drafts(messages: object) -> Sequence[Draft]:

@@ -12,7 +12,17 @@ import msgspec
 
 from showandtell.core.capabilities.cells import Order, Target
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Correction, Json, Opaque, Shown, Summary, Text, ToolCall, is_approval
+from showandtell.core.messages.parts import (
+    Correction,
+    HostedBlock,
+    Json,
+    Opaque,
+    Shown,
+    Summary,
+    Text,
+    ToolCall,
+    is_approval,
+)
 from showandtell.core.planning import labels
 from showandtell.core.planning.call_ids import fit_call_id, fit_tool_name
 from showandtell.core.planning.placement import OUT_OF_VIEW, Placement
@@ -44,9 +54,7 @@ class Turns:
         self.turns.append(("user", list(parts)))
 
     def add_assistant(self, parts: Sequence[EntryPart]) -> None:
-        """Add a model's message. One that only holds reasoning (of a truncated stream) is skipped: APIs reject it."""
-        if all(isinstance(part, Opaque) for part in parts):
-            return
+        """Add a model's message."""
         if not self.turns:
             self.turns.append(("user", [Text(labels.NO_TEXT)]))
         if self.turns[-1][0] == "assistant":
@@ -122,9 +130,10 @@ def frame(
                 pieces += [piece for placement in own for piece in _file(placement, target, turns)]
             turns.add_user(pieces or [Text(labels.NO_TEXT)])
         else:
-            turns.add_assistant(
-                [piece for part in message.parts for piece in _assistant_parts(part, remaining, target, turns)]
-            )
+            answer = _assistant_pieces(message, remaining, target, turns)
+            # APIs reject a message that only holds reasoning, of a truncated stream.
+            if any(not isinstance(piece, Opaque) for piece in answer) or has_blocks(answer, message):
+                turns.add_assistant(answer)
     if results:
         turns.add_results(_in_call_order(results, turns))
     turns.flush()
@@ -147,15 +156,47 @@ def _result(message: Message, remaining: Iterator[Placement], target: Target, tu
     )
 
 
-def _assistant_parts(part: object, remaining: Iterator[Placement], target: Target, turns: Turns) -> list[EntryPart]:
+def _assistant_pieces(
+    message: Message, remaining: Iterator[Placement], target: Target, turns: Turns
+) -> list[EntryPart]:
+    return [piece for part in message.parts for piece in _assistant_parts(part, message, remaining, target, turns)]
+
+
+def _assistant_parts(
+    part: object, message: Message, remaining: Iterator[Placement], target: Target, turns: Turns
+) -> list[EntryPart]:
     """A part of a model's message. Opaque parts of other providers are left out; files follow in a user turn."""
     match part:
         case ToolCall():
             return [fit_call(part, target)]
         case Opaque():
             return [part] if part.provider == target.signer else []
+        case HostedBlock():
+            return [hosted_part(cast("HostedBlock[Shown]", part), target, message)]
         case _:
             return list(_pieces(part, remaining, target, turns))
+
+
+def has_blocks(pieces: Sequence[EntryPart], message: Message) -> bool:
+    """Whether a message has blocks of hosted tools that go back to their provider."""
+    return bool(pieces) and any(isinstance(part, HostedBlock) for part in message.parts)
+
+
+def hosted_part(block: HostedBlock[Shown], target: Target, message: Message) -> Opaque | Text:
+    """A block for its own provider, else words.
+
+    A call without a result is rejected, unless the provider continues it, or it waits for a call of our tools.
+    """
+    is_open = block.state == "running" and message.stop not in ("pause", "tool_calls")
+    if block.provider != target.signer or not block.block or (is_open and not has_result(block, message)):
+        return labels.hosted(block)
+    return Opaque(block.provider, block.block)
+
+
+def has_result(block: HostedBlock[Shown], message: Message) -> bool:
+    """Whether the result of a hosted call is in the same message."""
+    others = (part for part in message.parts if isinstance(part, HostedBlock) and part is not block)
+    return any(other.call_id == block.call_id for other in others)
 
 
 def fit_call(call: ToolCall, target: Target) -> ToolCall:

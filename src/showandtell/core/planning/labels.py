@@ -11,13 +11,15 @@ from collections.abc import Mapping, Sequence
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.derivations import Derivative
 from showandtell.core.messages.message import Reference
-from showandtell.core.messages.parts import Summary, Text
+from showandtell.core.messages.parts import HostedBlock, Shown, Summary, Text
 
 OPEN, CLOSE = "⟦", "⟧"
 LOOKALIKES = str.maketrans({OPEN: "〚", CLOSE: "〛"})
 
 #: Maximum number of files that one reference names.
 MAX_NAMED = 20
+#: Maximum characters of the input and of the output of another provider's own tool.
+MAX_HOSTED = 4_000
 #: The start of the id of a note in place of messages.
 LEFT_OUT = "left_out"
 NO_OUTPUT = "(no output)"
@@ -41,6 +43,23 @@ def quote(name: str) -> str:
 def failed() -> Text:
     """The start of an error result if the API has no field for errors."""
     return bracket("this call failed")
+
+
+def hosted(block: HostedBlock[Shown]) -> Text:
+    """What stands in place of a block of another provider's own tool."""
+    tool, words = escape_line(block.tool), list[str]()
+    if block.input:
+        words.append(f"{tool} was run by the provider {escape_line(block.provider)} with {shorten(block.input)}")
+    if block.output:
+        returned = "failed" if block.state == "error" else "returned"
+        words.append(f"{'it' if words else tool} {returned}: {shorten(block.output)}")
+    return bracket("; ".join(words) or f"a block of type {tool}, which only {escape_line(block.provider)} can read")
+
+
+def shorten(text: str) -> str:
+    """Escape JSON of a hosted tool, and cut it if it is long."""
+    text = escape(text)
+    return text if len(text) <= MAX_HOSTED else f"{text[:MAX_HOSTED]}… ({len(text) - MAX_HOSTED} more characters)"
 
 
 def not_accepted(problem: str) -> Text:

@@ -12,7 +12,7 @@ import msgspec
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address, Attachment
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Correction, Json, Opaque, Part, Shown, Summary, Text, ToolCall
+from showandtell.core.messages.parts import Correction, HostedBlock, Json, Opaque, Part, Shown, Summary, Text, ToolCall
 from showandtell.core.planning import labels
 from showandtell.core.planning.conversions import base64_length
 from showandtell.core.planning.framing import escape_json, fit_call, unescape_json
@@ -74,6 +74,9 @@ def part_size(part: Part, attachments: Mapping[int, Attachment], target: Target,
             return call_size(part, target)
         case Opaque(provider=provider):
             return opaque_size(part) if provider == target.signer else 0
+        case HostedBlock(provider=provider, block=block):
+            own = len(block.encode()) if provider == target.signer else 0
+            return TEXT_FRAME + max(own, text_size(labels.hosted(part).text))
         case Summary():
             return sum(text_size(label.text) for label in labels.left_out(part))
         case Correction(text=text):

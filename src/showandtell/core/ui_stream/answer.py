@@ -50,6 +50,8 @@ class UiAccumulator:
                 self._apply_approval(chunk)
             case ui.Output() | ui.OutputError() | ui.OutputDenied():
                 self._apply_output(chunk)
+            case ui.UrlSource() | ui.DocumentSource():
+                self._parts.append(msgspec.to_builtins(chunk))
             case ui.FileLink(url, media_type):
                 self._parts.append({"type": "file", "mediaType": media_type, "url": url})
             case ui.AttachmentData() | ui.ReceiptData() | ui.StepData():
@@ -97,6 +99,10 @@ class UiAccumulator:
             part |= started
             self._calls[chunk.tool_call_id] = part
             return
+        if isinstance(chunk, ui.Input) and chunk.provider_executed and chunk.tool_call_id not in self._calls:
+            started = {"type": f"tool-{chunk.tool_name}", "toolCallId": chunk.tool_call_id, "providerExecuted": True}
+            self._parts.append(started)
+            self._calls[chunk.tool_call_id] = started
         part = self._calls[chunk.tool_call_id]
         _drop_output(part)
         part["input"] = msgspec.json.decode(chunk.input) if isinstance(chunk.input, Raw) else chunk.input
@@ -133,7 +139,8 @@ class UiAccumulator:
             case ui.Output(_, output, metadata):
                 _drop_output(part)
                 part |= {"state": "output-available", "output": msgspec.json.decode(output)}
-                part["toolMetadata"] = msgspec.to_builtins(metadata)
+                if metadata:
+                    part["toolMetadata"] = msgspec.to_builtins(metadata)
             case ui.OutputError(_, text):
                 _drop_output(part)
                 part |= {"state": "output-error", "errorText": text}

@@ -97,12 +97,16 @@ class MoreInput(Struct, tag="tool-input-delta", rename="camel"):
     input_text_delta: str
 
 
-class Input(Struct, tag="tool-input-available", rename="camel"):
-    """A call's complete arguments: the model's JSON, or its text as a string if a browser must not parse it as JSON."""
+class Input(Struct, tag="tool-input-available", rename="camel", omit_defaults=True):
+    """A call's complete arguments: the model's JSON, or its text as a string if a browser must not parse it as JSON.
+
+    provider_executed: the provider runs the tool itself.
+    """
 
     tool_call_id: str
     tool_name: str
     input: Raw
+    provider_executed: bool = False
 
 
 class InputError(Struct, tag="tool-input-error", rename="camel"):
@@ -130,25 +134,46 @@ class ApprovalResponse(Struct, tag="tool-approval-response", rename="camel", omi
     reason: str | None = None
 
 
-class Output(Struct, tag="tool-output-available", rename="camel"):
+class Output(Struct, tag="tool-output-available", rename="camel", omit_defaults=True):
     """A tool's result: what it returned, with references in place of files. The metadata is ours."""
 
     tool_call_id: str
     output: Raw
-    tool_metadata: Record
+    tool_metadata: Record = {}
+    provider_executed: bool = False
 
 
-class OutputError(Struct, tag="tool-output-error", rename="camel"):
+class OutputError(Struct, tag="tool-output-error", rename="camel", omit_defaults=True):
     """A tool's error text."""
 
     tool_call_id: str
     error_text: str
+    provider_executed: bool = False
 
 
 class OutputDenied(Struct, tag="tool-output-denied", rename="camel"):
     """A call was denied by the user."""
 
     tool_call_id: str
+
+
+class UrlSource(Struct, tag="source-url", rename="camel", omit_defaults=True):
+    """A text comes from an address. The metadata is ours."""
+
+    source_id: str
+    url: str
+    title: str = ""
+    provider_metadata: Record = {}
+
+
+class DocumentSource(Struct, tag="source-document", rename="camel", omit_defaults=True):
+    """A text comes from a document: a file of the conversation, or one that the provider has. The metadata is ours."""
+
+    source_id: str
+    media_type: str
+    title: str
+    filename: str = ""
+    provider_metadata: Record = {}
 
 
 class FileLink(Struct, tag="file", rename="camel"):
@@ -246,6 +271,8 @@ Chunk: TypeAlias = (
     | Output
     | OutputError
     | OutputDenied
+    | UrlSource
+    | DocumentSource
     | FileLink
     | AttachmentData
     | ReceiptData

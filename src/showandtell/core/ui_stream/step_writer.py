@@ -14,6 +14,7 @@ from showandtell.core.collect.result_json import Refer, encode, result_json
 from showandtell.core.collect.surrogates import replace_lone_escapes
 from showandtell.core.events.annotations import Annotation, TruncatedCall
 from showandtell.core.events.types import (
+    HostedCall,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -25,8 +26,9 @@ from showandtell.core.events.types import (
     ToolInputStart,
     ToolOutput,
 )
+from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Json, Text, ToolCall
+from showandtell.core.messages.parts import Json, Source, Text, ToolCall
 from showandtell.core.ui_stream import chunks as ui
 
 TRUNCATED_TEXT = "the call was not whole, so it was not run"
@@ -214,6 +216,39 @@ def input_chunk(call_id: str, tool: str, text: str) -> ui.Input | ui.InputError:
     if SUSPICIOUS_KEYS.search(text) and is_refused(value):
         return ui.Input(call_id, tool, Raw(msgspec.json.encode(text)))
     return ui.Input(call_id, tool, Raw(text.encode()))
+
+
+def hosted_chunks(event: HostedCall) -> Chunks:
+    """Return the input of a tool that the provider runs itself, and its output if it has any."""
+    given = ui.Input(event.call_id, event.tool, _safe(event.input or "{}"), provider_executed=True)
+    match event.state:
+        case "running" | "waiting":
+            return (given,)
+        case "done":
+            return (given, ui.Output(event.call_id, _safe(event.output or "{}"), provider_executed=True))
+        case "error":
+            return (
+                given,
+                ui.OutputError(event.call_id, event.output or f"{event.tool} failed", provider_executed=True),
+            )
+
+
+def source_chunk(name: str, source: Source, file: Attachment | None) -> ui.Chunk:
+    """Return the source of a text: an address, or a document."""
+    record = {"showandtell": msgspec.to_builtins(source)}
+    record["showandtell"].pop("type")
+    if source.url:
+        return ui.UrlSource(name, source.url, source.title, record)
+    title = source.title or source.name or (file.name if file else "a document")
+    media_type = file.media_type if file else "application/octet-stream"
+    return ui.DocumentSource(name, media_type, title, file.name if file else source.name, record)
+
+
+def _safe(text: str) -> Raw:
+    """Return JSON that the stock client accepts: unchanged, or as a string."""
+    if SUSPICIOUS_KEYS.search(text) and is_refused(msgspec.json.decode(text)):
+        return Raw(msgspec.json.encode(text))
+    return Raw(text.encode())
 
 
 def output_chunk(event: ToolOutput, refer: Refer) -> ui.Output:

@@ -20,7 +20,7 @@ from showandtell.core.messages.file_json import has_bytes
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Approval, ToolCall
 from showandtell.core.ui_stream import chunks as ui
-from showandtell.core.ui_stream.step_writer import Chunks, StepWriter, output_chunk
+from showandtell.core.ui_stream.step_writer import Chunks, StepWriter, hosted_chunks, output_chunk, source_chunk
 
 #: The stream's finish reason by the run's status, or by its reason if the status is "incomplete".
 FINISH_REASONS: dict[str, str] = {
@@ -89,7 +89,7 @@ class UiStream:
     def __init__(self, answer: AnswerContext) -> None:
         self._answer, self._model = answer, answer.model
         self._writer = StepWriter(self._open_step)
-        self._step, self._is_open, self._is_live = 0, False, True
+        self._step, self._is_open, self._is_live, self._sources = 0, False, True, 0
         self._pending: dict[int, dict[str, object]] = {}
         self._latest = {number: dict(record) for number, record in answer.receipts.items()}
         self._step_receipts: list[dict[str, object]] = []
@@ -109,6 +109,8 @@ class UiStream:
             types.ToolInputStart: self._start_call,
             types.ToolInputDelta: self._writer.add_input,
             types.ToolInputEnd: self._writer.end_call,
+            types.HostedCall: self._on_hosted,
+            types.SourceEvent: self._on_source,
             types.StepStart: self._start_step,
             types.StepFinish: self._end_step,
             types.ToolProgress: self._on_progress,
@@ -178,7 +180,7 @@ class UiStream:
 
     def _reset_step(self, step: int) -> None:
         """Make `step` the current step, without content."""
-        self._step = step
+        self._step, self._sources = step, 0
         self._step_receipts.clear()
         self._file_chunks.clear()
         self._writer.start(step, hold_files=self._is_live)
@@ -221,6 +223,16 @@ class UiStream:
     def _start_call(self, event: types.ToolInputStart) -> Chunks:
         self._calls.add(event.call_id)
         return self._writer.start_call(event)
+
+    def _on_hosted(self, event: types.HostedCall) -> Chunks:
+        opening = () if event.call_id in self._calls else self._open_step()
+        self._calls.add(event.call_id)
+        return (*opening, *hosted_chunks(event))
+
+    def _on_source(self, event: types.SourceEvent) -> Chunks:
+        self._sources += 1
+        file = None if event.source.number is None else self._answer.files.get(event.source.number)
+        return (*self._open_step(), source_chunk(f"{self._step}.source.{self._sources}", event.source, file))
 
     def _end_step(self, event: types.StepFinish) -> Chunks:
         self._usage += event.usage

@@ -6,6 +6,7 @@ import itertools
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from typing import cast
 
 from msgspec import UNSET, Struct, structs
 
@@ -15,7 +16,7 @@ from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.message import Draft, History, Message, starts_turn
 from showandtell.core.messages.metadata import dump_metadata
-from showandtell.core.messages.parts import DraftPart, Json, Part, Shown, Text
+from showandtell.core.messages.parts import DraftPart, HostedBlock, Json, Part, Shown, Text
 from showandtell.core.references import resolve
 from showandtell.errors import BadConversation
 from showandtell.storage.files.file_cache import clean_description
@@ -116,9 +117,14 @@ class Numbering:
             case File() | Shown():
                 return self._show(part)
             case Json():
-                return Json[Shown](part.text, tuple((pointer, self._show(file)) for pointer, file in part.files))
+                return Json[Shown](part.text, self._show_all(part.files))
+            case HostedBlock():
+                return cast("HostedBlock[Shown]", structs.replace(part, files=self._show_all(part.files)))
             case _:
                 return part
+
+    def _show_all(self, files: tuple[tuple[str, File | Shown], ...]) -> tuple[tuple[str, Shown], ...]:
+        return tuple((pointer, self._show(file)) for pointer, file in files)
 
     def _show(self, file: File | Shown) -> Shown:
         if isinstance(file, Shown):

@@ -1,17 +1,20 @@
 """Parses anthropic-messages responses, streamed or complete.
 
 One struct covers all types of chunks: fields that a type doesn't have stay empty, and unknown fields are ignored.
+Blocks of tools that Anthropic runs, and of unknown types, are kept whole.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
 
+from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
+    HostedCall,
     ProviderFault,
     ReasoningDelta,
     ReasoningEnd,
@@ -27,6 +30,14 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.message import Stop
+from showandtell.core.wire.anthropic_messages.hosted import (
+    describe_block,
+    extend_block,
+    format_citations,
+    is_result,
+    read_citation,
+)
+from showandtell.core.wire.hosted_blocks import Fields, parsed, read_block, to_json
 from showandtell.core.wire.stream import decode_optional, full_parser, type_of, unreadable_response
 from showandtell.core.wire.usage import NULL
 
@@ -38,10 +49,11 @@ STOP_REASONS: dict[str, Stop] = {
     "refusal": "refusal",
     "stop_sequence": "end",
     "pause_turn": "pause",
+    "compaction": "pause",
     "model_context_window_exceeded": "length",
 }
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
-WITHOUT_DETAIL = frozenset({"end_turn", "tool_use", "max_tokens", "refusal", "pause_turn"})
+WITHOUT_DETAIL = frozenset({"end_turn", "tool_use", "max_tokens", "refusal", "pause_turn", "compaction"})
 CHUNK_TYPES = frozenset(
     {
         "message_start",
@@ -55,7 +67,9 @@ CHUNK_TYPES = frozenset(
     }
 )
 BLOCK_TYPES = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
-DELTA_TYPES = frozenset({"text_delta", "thinking_delta", "signature_delta", "input_json_delta"})
+DELTA_TYPES = frozenset({"text_delta", "citations_delta", "thinking_delta", "signature_delta", "input_json_delta"})
+#: The kind of an open block that goes back as it is.
+HOSTED = "hosted"
 #: The type of block that each type of delta belongs to.
 BLOCK_OF_DELTA = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "tool_use"}
 
@@ -67,6 +81,7 @@ class _Delta(Struct, gc=False):
     signature: str = ""
     partial_json: str = ""
     stop_reason: str | None = None
+    citation: Fields | None = None
 
 
 class _Block(Struct, gc=False):
@@ -78,6 +93,8 @@ class _Block(Struct, gc=False):
     id: str = ""
     name: str = ""
     input: msgspec.Raw = msgspec.Raw(b"{}")
+    caller: Fields | None = None
+    citations: list[Fields] | None = None
 
 
 class _OutputDetails(Struct, gc=False):
@@ -105,7 +122,7 @@ class _Chunk(Struct, gc=False):
     type: str
     index: int = 0
     delta: _Delta | None = None
-    content_block: _Block | None = None
+    content_block: msgspec.Raw = NULL
     message: _Message | None = None
     usage: msgspec.Raw = NULL
     error: _Error | None = None
@@ -121,12 +138,17 @@ class _Body(Struct, gc=False):
 
 @dataclass(slots=True)
 class _OpenBlock:
-    """A block between its start and its stop; `pieces` collects reasoning or arguments."""
+    """A block between its start and its stop; `pieces` collects reasoning or arguments.
+
+    `fields` are all fields of a block that goes back as it is.
+    """
 
     kind: str
     id: str
     pieces: list[str] = field(default_factory=list[str])
     signature: str = ""
+    citations: list[Fields] = field(default_factory=list[Fields])
+    fields: Fields = field(default_factory=dict[str, Any])
 
 
 _chunk = msgspec.json.Decoder(_Chunk)
@@ -141,20 +163,39 @@ class _Reader:
     """Reads one response: tracks its open blocks, the reason it ended, and the tokens so far."""
 
     blocks: dict[int, _OpenBlock] = field(default_factory=dict[int, _OpenBlock])
+    hosted: HostedCalls = field(default_factory=HostedCalls)
     reason: str = ""
     usage: _Usage = field(default_factory=_Usage)
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
         """Read the data of one event."""
-        if chunk := _decode(text):
+        chunk = _decode(text)
+        if chunk is None or (chunk.type == "content_block_delta" and self.is_hosted(chunk.index)):
+            self.feed_hosted(_any.decode(text))
+        else:
             self.feed(chunk, events)
+
+    def is_hosted(self, index: int) -> bool:
+        """Whether the open block at an index goes back as it is."""
+        return (block := self.blocks.get(index)) is not None and block.kind == HOSTED
+
+    def feed_hosted(self, chunk: Fields) -> None:
+        """Add a delta to a block that goes back as it is. Other chunks of unknown form have no content."""
+        index, delta = chunk.get("index"), chunk.get("delta")
+        if not (isinstance(index, int) and isinstance(delta, dict) and self.is_hosted(index)):
+            return
+        block, delta = self.blocks[index], cast("Fields", delta)
+        if isinstance(piece := delta.get("partial_json"), str):
+            block.pieces.append(piece)
+        else:
+            extend_block(block.fields, delta)
 
     def feed(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
         match chunk.type:
             case "content_block_delta" if chunk.delta and (block := self.blocks.get(chunk.index)):
                 _add_delta(block, chunk.delta, events)
-            case "content_block_start" if chunk.content_block:
+            case "content_block_start" if chunk.content_block != NULL:
                 self.start_block(chunk.index, chunk.content_block, events)
             case "content_block_stop":
                 self.stop_block(chunk.index, events)
@@ -171,12 +212,19 @@ class _Reader:
             case _:
                 pass
 
-    def start_block(self, index: int, block: _Block, events: list[StreamEvent]) -> None:
+    def start_block(self, index: int, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
+        fields = _any.decode(raw)
+        if type_of(fields) not in BLOCK_TYPES:
+            self.start_hosted(index, fields, events)
+            return
+        block = _block.decode(raw)
         match block.type:
             case "text":
                 opened = _OpenBlock("text", f"t{index}")
                 events.append(TextStart(opened.id))
                 _add_delta(opened, _Delta("text_delta", text=block.text), events)
+                for citation in block.citations or ():
+                    _add_delta(opened, _Delta("citations_delta", citation=citation), events)
             case "thinking":
                 opened = _OpenBlock("thinking", f"r{index}")
                 events.append(ReasoningStart(opened.id))
@@ -187,6 +235,8 @@ class _Reader:
                 events.append(ReasoningStart(opened.id))
             case "tool_use":
                 opened = _OpenBlock("tool_use", block.id)
+                if block.caller and block.caller.get("type") != "direct":
+                    opened.fields["caller"] = block.caller
                 events.append(ToolInputStart(block.id, block.name))
                 arguments = bytes(block.input).decode()
                 if arguments != "{}":  # a stream starts with an empty object, which is only a placeholder
@@ -195,17 +245,27 @@ class _Reader:
                 return
         self.blocks[index] = opened
 
+    def start_hosted(self, index: int, fields: Fields, events: list[StreamEvent]) -> None:
+        self.blocks[index] = _OpenBlock(HOSTED, "", fields=fields)
+        if not is_result(fields):
+            started = describe_block(fields, index)
+            events.append(HostedCall(started.call_id, started.tool, state="running"))
+
     def stop_block(self, index: int, events: list[StreamEvent]) -> None:
         block = self.blocks.pop(index, None)
         if block is None:
             return
         match block.kind:
+            case "hosted":
+                if block.pieces:
+                    block.fields["input"] = parsed("".join(block.pieces))
+                read_block(describe_block(block.fields, index), self.hosted, events)
             case "text":
-                events.append(TextEnd(block.id))
+                events.append(TextEnd(block.id, format_citations(block.citations)))
             case "tool_use":
                 if not block.pieces:
                     events.append(ToolInputDelta(block.id, "{}"))
-                events.append(ToolInputEnd(block.id))
+                events.append(ToolInputEnd(block.id, to_json(block.fields) if block.fields else None))
             case _:
                 events.append(ReasoningEnd(block.id, _reasoning_opaque(block)))
 
@@ -236,13 +296,13 @@ def parse_full(data: bytes) -> list[StreamEvent]:
 
 
 def _parse_body(body: _Body) -> list[StreamEvent]:
-    blocks = [_block.decode(raw) for raw in body.content if type_of(_any.decode(raw)) in BLOCK_TYPES]
     events: list[StreamEvent] = []
     reader = _Reader(reason=body.stop_reason or "")
-    for index, block in enumerate(blocks):
-        reader.start_block(index, block, events)
+    for index, raw in enumerate(body.content):
+        reader.start_block(index, raw, events)
+        is_call, is_last = reader.blocks[index].kind == "tool_use", index == len(body.content) - 1
         # The limit may have cut off the last block, even if the provider completed its input to valid JSON.
-        if not (block.type == "tool_use" and index == len(blocks) - 1 and STOP_REASONS.get(reader.reason) == "length"):
+        if not (is_call and is_last and STOP_REASONS.get(reader.reason) == "length"):
             reader.stop_block(index, events)
     reader.update_usage(body.usage)
     reader.end(events)
@@ -261,6 +321,9 @@ def _add_delta(block: _OpenBlock, delta: _Delta, events: list[StreamEvent]) -> N
         case "thinking_delta" if delta.thinking:
             block.pieces.append(delta.thinking)
             events.append(ReasoningDelta(block.id, delta.thinking))
+        case "citations_delta" if delta.citation:
+            block.citations.append(delta.citation)
+            events.append(read_citation(block.id, delta.citation))
         case "signature_delta":
             block.signature += delta.signature
         case _:
@@ -308,5 +371,4 @@ def _is_known(text: bytes) -> bool:
     chunk: Any = _any.decode(text)
     if type_of(chunk) is None:
         return True
-    inner = ((chunk.get("content_block"), BLOCK_TYPES), (chunk.get("delta"), DELTA_TYPES))
-    return type_of(chunk) in CHUNK_TYPES and all(type_of(value) in (None, *types) for value, types in inner)
+    return type_of(chunk) in CHUNK_TYPES and type_of(chunk.get("delta")) in (None, *DELTA_TYPES)

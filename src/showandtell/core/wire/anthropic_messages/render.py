@@ -13,6 +13,7 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.wire.anthropic_messages.hosted import read_citations
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.opaque import arguments_json, opaque_json, without_trailing_reasoning
 from showandtell.core.wire.options import Options, ToolSpec, split_extra_body
@@ -60,8 +61,13 @@ def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: A
 
 def render_entry(entry: Entry, target: Target) -> list[Tree]:
     """Return one message, or none if the entry has nothing for this provider."""
-    parts = without_trailing_reasoning(entry.parts)
-    blocks = [block for part in parts for block in _blocks(part, entry, target)]
+    blocks: list[Tree] = []
+    for part in without_trailing_reasoning(entry.parts):
+        citations = read_citations(part.text) if isinstance(part, Opaque) and part.provider == target.signer else None
+        if citations is None:
+            blocks += _blocks(part, entry, target)
+        elif blocks and isinstance(text := blocks[-1], Mapping) and text.get("type") == "text":
+            blocks[-1] = {**text, "citations": citations}
     return [{"role": entry.role, "content": blocks}] if blocks else []
 
 
@@ -146,13 +152,17 @@ def _blocks(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, entry
         case Result():
             return [_result(part)]
         case ToolCall():
-            return [
-                {"type": "tool_use", "id": part.call_id, "name": part.tool, "input": arguments_json(part.arguments)}
-            ]
+            arguments = arguments_json(part.arguments)
+            return [{"type": "tool_use", "id": part.call_id, "name": part.tool, "input": arguments, **_caller(part)}]
         case Opaque():
             return [opaque_json(part)] if part.provider == target.signer else []
         case _ as never:
             assert_never(never)
+
+
+def _caller(call: ToolCall) -> dict[str, Tree]:
+    """Return the code of the provider that made a call; framing leaves out the fields of other providers."""
+    return {} if call.opaque is None else {**msgspec.json.decode(call.opaque.text, type=dict[str, msgspec.Raw])}
 
 
 def _text(text: str) -> list[Tree]:
