@@ -8,11 +8,11 @@ are counts whose newest values add up. Any other word is the reason why a field 
 
 TELEMETRY = "about the response, not the answer"
 REPEATED = "repeats what other fields say"
-PROVIDER_RUN = "a step that the provider runs itself: not kept yet"
-CITATIONS = "where a text comes from: not kept yet"
+PROVIDER_RUN = "a block of a tool that the provider runs itself, which is kept whole"
+CITATIONS = "where a text comes from, which is kept beside the text"
 COUNTED = "part of a count that is read, or a price of the provider's own tools"
 PLACE = "the place of a block or event"
-COMPACTION = "the provider's summary of an earlier conversation, which this library doesn't ask for"
+COMPACTION = PROVIDER_RUN
 READ = frozenset({"text", "thought", "opaque", "file", "call id", "call name", "arguments", "stop"})
 COUNTS = frozenset({"input", "output", "cached", "reasoning"})
 

@@ -37,7 +37,7 @@ def image_frames(model, data, index):
             return [chunk({"images": [{"type": "image_url", "image_url": {"url": url}}]})]
         case _ if WIRE_OF[model] == RESPONSES:
             made = {"result": text, "status": "completed"} if text else {"result": None, "status": "failed"}
-            item = {"type": "image_generation_call", "id": "ig_1", "output_format": "png", **made}
+            item = {"type": "image_generation_call", "id": f"ig_{index}", "output_format": "png", **made}
             return [event("response.output_item.done", output_index=7 + index, item=item)]
         case _:
             source = {"source": {"bytes": text}} if text else {"error": {"message": "filtered"}}

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from showandtell.core.events.types import Status
 from showandtell.core.messages.message import Message, last_text
-from showandtell.core.messages.parts import Approval, Correction, Opaque, ToolCall
+from showandtell.core.messages.parts import Approval, Correction, HostedBlock, Opaque, ToolCall
 from showandtell.core.planning.values import View
 
 #: What happens to a conversation that is longer than the model's context window.
@@ -148,8 +148,12 @@ def decide(view: View, limits: LoopLimits, tokens: int = 0) -> Next:
     if valid := next((call for call in given if call.call_id not in since.failed), None):
         return CheckAnswer(valid.arguments, valid.call_id)
     is_last = is_spent or steps >= limits.max_steps
-    is_paused = last.stop == "pause" and bool(last.parts)
+    if undecided := tuple(call for call in last.waiting if call.call_id not in since.answers):
+        return Wait(undecided)
+    is_paused = (last.stop == "pause" and bool(last.parts)) or bool(last.waiting)
     if not calls and not is_paused and not since.is_corrected:
+        if open_tool := find_open_tool(last):
+            return Done("incomplete", open_tool)
         if last.stop == "pause" or not has_content(last):
             return Done("incomplete", "empty")
         if not limits.checks_answer:
@@ -169,6 +173,13 @@ def decide(view: View, limits: LoopLimits, tokens: int = 0) -> Next:
 def find_interrupted(calls: tuple[ToolCall, ...], view: View, limits: LoopLimits) -> tuple[ToolCall, ...]:
     """Calls that started before the program ended and must not run twice."""
     return tuple(call for call in calls if call.call_id in view.started and call.tool not in limits.idempotent)
+
+
+def find_open_tool(message: Message) -> str | None:
+    """The provider's tool whose call only the program could answer, such as a click on a screen."""
+    blocks = [part for part in message.parts if isinstance(part, HostedBlock)]
+    ended = {block.call_id for block in blocks if block.state != "running"}
+    return next((block.tool for block in blocks if block.call_id not in ended), None)
 
 
 def has_content(message: Message) -> bool:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-Place: TypeAlias = Literal["tool_result", "user"]
+Place: TypeAlias = Literal["tool_result", "user", "answer"]
 ViolationKind: TypeAlias = Literal["unknown", "missing", "type", "value"]
+
+
+#: A label of a file in the answer before it.
+IN_ANSWER = re.compile("⟦[^⟧]*: in your answer above⟧")
 
 
 class TextPart(Struct, frozen=True):
@@ -218,7 +223,20 @@ def merge_turns(turns: list[RequestTurn]) -> tuple[RequestTurn, ...]:
             merged[-1] = RequestTurn(turn.role, merged[-1].parts + turn.parts)
         else:
             merged.append(turn)
-    return tuple(merged)
+    return tuple(_label_answers(merged))
+
+
+def _label_answers(turns: Sequence[RequestTurn]) -> Iterator[RequestTurn]:
+    """Give files in answers their labels, which come after the answer."""
+    for at, turn in enumerate(turns):
+        later = turns[at + 1].parts if turn.role == "assistant" and turns[at + 1 :] else ()
+        labels = [label for part in later if isinstance(part, TextPart) for label in IN_ANSWER.findall(part.text)]
+        texts = iter(labels)
+        parts = (
+            replace(part, label=next(texts, "")) if isinstance(part, ReceivedFile) and labels else part
+            for part in turn.parts
+        )
+        yield RequestTurn(turn.role, tuple(parts)) if labels else turn
 
 
 def files_of(turn: RequestTurn) -> Iterator[ReceivedFile]:

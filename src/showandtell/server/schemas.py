@@ -27,7 +27,7 @@ class Shape(BaseModel):
 class OriginShape(Shape):
     """Source of a file: the user, a tool (its name and call), the assistant, a URL or an MCP server."""
 
-    by: Literal["user", "tool", "assistant", "url", "mcp"]
+    by: Literal["user", "tool", "assistant", "provider", "url", "mcp"]
     tool: str = Field(default="", description="omitted unless a tool made the file")
     call_id: str = ""
     shared_by: str = Field(default="", description="who shared the conversation that the user took it from")

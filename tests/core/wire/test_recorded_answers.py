@@ -12,6 +12,7 @@ import pytest
 
 from showandtell.core.events.accumulate import Accumulator, CallIds
 from showandtell.core.events.types import (
+    BlockRead,
     FileMade,
     ProviderFault,
     ReasoningDelta,
@@ -134,7 +135,9 @@ def is_in_order(values, whole):
 def outputs_of(events):
     """The texts of the events by what they mean, as `FIELDS` names it."""
     ends = [event.opaque for event in events if isinstance(event, ReasoningEnd | ToolInputEnd) and event.opaque]
-    files = [base64.b64encode(event.data).decode() for event in events if isinstance(event, FileMade)]
+    data = [event.data for event in events if isinstance(event, FileMade)]
+    blocks = [event.part for event in events if isinstance(event, BlockRead)]
+    files = [base64.b64encode(item).decode() for item in [*data, *(file.read() for _, file in files_of(blocks))]]
     return {
         "text": "".join(event.text for event in events if isinstance(event, TextDelta)),
         "thought": "".join(event.text for event in events if isinstance(event, ReasoningDelta)),
@@ -142,6 +145,10 @@ def outputs_of(events):
         "opaque": "".join(ends),
         "file": "".join(files),
     }
+
+
+def files_of(blocks):
+    return [item for block in blocks for item in block.files]
 
 
 def calls_of(events, *, is_whole):

@@ -326,7 +326,7 @@ class AgUiStream:
         """A tool's file comes with its result. Assistant messages hold no files, so the model's own is an activity."""
         data = chunk.data
         self._files[data["number"]] = data
-        if chunk.transient or data["origin"]["by"] != "assistant":
+        if chunk.transient or data["origin"]["by"] not in {"assistant", "provider"}:
             return ()
         if self._context.is_legacy:
             return (ag.Custom(FILE, file_record(data)),)

@@ -9,7 +9,8 @@ from msgspec import Struct
 from showandtell.core.media_types.kinds import Kind
 
 Api: TypeAlias = Literal["anthropic-messages", "openai-chat", "openai-responses", "gemini", "bedrock-converse"]
-Place: TypeAlias = Literal["tool_result", "user"]
+#: "answer": in a block that the provider made itself, which goes back to it.
+Place: TypeAlias = Literal["tool_result", "user", "answer"]
 Form: TypeAlias = Literal["inline", "url", "file_id"]
 Verdict: TypeAlias = Literal["sees", "blind", "rejects", "unproven"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from showandtell.core.events.types import (
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
+    RemoteFile,
     SourceEvent,
     StepEnd,
     StreamEvent,
@@ -33,10 +34,12 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.file import File, Reader
+from showandtell.core.messages.file import File, Uri, missing_file
 from showandtell.core.messages.message import Draft, Stop
 from showandtell.core.messages.parts import DraftPart, HostedBlock, Opaque, Source, Text, ToolCall
-from showandtell.errors import BadFile
+
+#: The scheme of files that are fetched from the provider. No file of a program has it.
+REMOTE = "provider-file:"
 
 
 @dataclass(slots=True)
@@ -257,14 +260,24 @@ class Accumulator:
 
 
 def _claim(event: FileMade) -> File:
-    if event.problem is None:
-        return File(event.data, event.media_type, event.name)
-    problem = BadFile(event.name or "the file", event.problem, "ask the model to make it again")
+    if event.remote is not None:
+        return File(remote_uri(event.remote), event.media_type, event.name, made_by=event.made_by)
+    if event.problem is not None:
+        return missing_file(event.problem, event.media_type, event.name)
+    return File(event.data, event.media_type, event.name, made_by=event.made_by)
 
-    def fail() -> BinaryIO:
-        raise problem
 
-    return File(Reader(fail, 0), event.media_type, event.name)
+def remote_uri(remote: RemoteFile) -> Uri:
+    """The source of a file that is fetched from the provider before its message is stored."""
+    return Uri(f"{REMOTE}{remote.container_id}/{remote.file_id}")
+
+
+def remote_of(file: File) -> RemoteFile | None:
+    """What to fetch from the provider for a file of a draft; None for files of any other source."""
+    if not isinstance(file.source, Uri) or not file.source.value.startswith(REMOTE):
+        return None
+    container_id, _, file_id = file.source.value.removeprefix(REMOTE).partition("/")
+    return RemoteFile(file_id, container_id)
 
 
 def _is_unfinished(item: _Item) -> bool:

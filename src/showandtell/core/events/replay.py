@@ -187,7 +187,7 @@ def _new_files(message: Message, files: Mapping[int, Attachment], shown: set[int
 def _came_with(message: Message, file: Attachment) -> bool:
     if message.role == "tool":
         return file.origin.call_id in {None, message.call_id} and file.origin.by != "user"
-    return file.origin.by == message.role
+    return file.origin.by in {message.role, "provider"} if message.role == "assistant" else file.origin.by == "user"
 
 
 def file_event(file: Attachment) -> FileEvent:

@@ -149,16 +149,26 @@ class BlockRead(Struct, frozen=True, tag="block-read"):
     part: HostedBlock
 
 
+class RemoteFile(Struct, frozen=True):
+    """A file that the provider keeps: its id, and the id of the container of code that made it, if that is needed."""
+
+    file_id: str
+    container_id: str = ""
+
+
 class FileMade(Struct, frozen=True, tag="file-made"):
     """The model generated a file. Internal: programs receive a `FileEvent` once the file is stored.
 
-    `data` are the bytes. If they aren't available, `data` is empty and `problem` says why.
+    `data` are the bytes. If they aren't available, `data` is empty and `problem` says why; those of a `remote` file are
+    fetched once the answer is complete. made_by: the tool of the provider that made it, and its call.
     """
 
     media_type: str
     data: bytes
     name: str | None = None
     problem: str | None = None
+    remote: RemoteFile | None = None
+    made_by: tuple[str, str] | None = None
 
 
 class OutputDelta(Struct, frozen=True, tag="output-delta", dict=True):

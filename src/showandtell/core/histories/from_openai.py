@@ -23,7 +23,7 @@ from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Stop
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.wire.openai_chat.parse import STOP_REASONS
-from showandtell.core.wire.openai_responses.phase import format_phase
+from showandtell.core.wire.openai_responses.text_fields import format_text_fields
 
 #: Items that only OpenAI can use. They go back unchanged.
 OPAQUE_TYPES = frozenset(
@@ -156,7 +156,7 @@ def _assistant_parts(message: Item, place: str, reading: Reading) -> Parts:
     """The parts of an assistant message: text and audio, then tool calls."""
     parts = _content(message.get("content"), place, message.get("attachments"))
     parts += text_parts(message.get("refusal"))
-    if phase := format_phase(message.get("phase")):
+    if phase := format_text_fields(message.get("phase")):
         parts = [piece for part in parts for piece in (part, Opaque("openai", phase))]
     if audio := message.get("audio"):
         parts += _audio(audio)

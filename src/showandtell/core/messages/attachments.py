@@ -13,7 +13,7 @@ from showandtell.core.messages.file import Audience
 from showandtell.core.messages.metadata import load_metadata
 from showandtell.errors import BadInput
 
-By: TypeAlias = Literal["user", "tool", "assistant", "url", "mcp"]
+By: TypeAlias = Literal["user", "tool", "assistant", "provider", "url", "mcp"]
 
 #: Maximum number of files that an error lists one by one.
 MAX_LISTED = 30
@@ -89,8 +89,9 @@ class ProbedFile(Struct, frozen=True):
 
 
 class Origin(Struct, frozen=True):
-    """Where a file comes from: the user, a tool (its name and call), the assistant, a URL, an MCP server.
+    """Where a file comes from: the user, a tool, the assistant, a tool that the provider ran, a URL, an MCP server.
 
+    tool, call_id: the name and the call of a tool.
     shared_by: the display name of the person from whose shared conversation the user took it. Omitted otherwise.
     """
 

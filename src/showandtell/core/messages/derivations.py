@@ -53,12 +53,10 @@ class Link(Struct, frozen=True):
     expires: float | None = None
 
 
-def rejections(file: Facts | Address, scope: str) -> tuple[DerivationRequest, DerivationRequest]:
+def rejections(file: Facts | Address, scope: str) -> tuple[DerivationRequest, ...]:
     """The keys in `Derivations` for a file that a provider rejected; `scope` is `Target.rejection_scope`."""
-    return (
-        DerivationRequest(file.sha256, "original/tool_result", scope),
-        DerivationRequest(file.sha256, "original/user", scope),
-    )
+    places = ("tool_result", "user", "answer")
+    return tuple(DerivationRequest(file.sha256, f"original/{place}", scope) for place in places)
 
 
 class Failed(Struct, frozen=True):

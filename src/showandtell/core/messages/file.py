@@ -81,6 +81,7 @@ class File(Displayed):
     in_context: False keeps the content out of requests: the model gets the name, and reads it with `get_document`.
     number, date (a day in ISO 8601): only for files of an existing conversation. upload_id: only for files that were
     uploaded before their message. shared_by: only for files from another person's conversation: that person's name.
+    made_by: only for files that a tool of the provider made: its name and the id of the call.
 
     >>> from showandtell import File
     >>> file = File.from_bytes(b"a,b", "text/csv", "table.csv")
@@ -102,6 +103,7 @@ class File(Displayed):
     metadata: Metadata = field(default=None, hash=False)
     convert: bool = True
     upload_id: str | None = None
+    made_by: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         if self.id is not None:
@@ -240,3 +242,13 @@ class File(Displayed):
         """Return all bytes."""
         with self.open() as stream:
             return stream.read()
+
+
+def missing_file(problem: str, media_type: str, name: str | None = None) -> File:
+    """A file of a model's answer without bytes. It gets a number, and everybody sees the problem."""
+    error = BadFile(name or "the file", problem, "ask the model to make it again")
+
+    def fail() -> BinaryIO:
+        raise error
+
+    return File(Reader(fail, 0), media_type, name)

@@ -9,10 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Order, Target
+from showandtell.core.messages.json_pointers import replace_at
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import (
+    Approval,
     Correction,
     HostedBlock,
     Json,
@@ -26,10 +29,9 @@ from showandtell.core.messages.parts import (
 from showandtell.core.planning import labels
 from showandtell.core.planning.call_ids import fit_call_id, fit_tool_name
 from showandtell.core.planning.placement import OUT_OF_VIEW, Placement
-from showandtell.core.planning.values import Data, Entry, Policy, RenderedFile, Result, View
+from showandtell.core.planning.values import Data, Entry, EntryPart, Policy, RenderedBlock, RenderedFile, Result, View
 
 Piece: TypeAlias = Text | Data | RenderedFile
-EntryPart: TypeAlias = Text | Data | RenderedFile | Result | ToolCall | Opaque
 
 
 DEFAULT_POLICY = Policy()
@@ -48,6 +50,7 @@ class Turns:
         if last is not None:
             self.turns.append((last.role, list(last.parts)))
         self.relocated: list[Piece] = []
+        self.approved, self.waiting = set[str](), set[str]()
 
     def add_results(self, parts: Sequence[Result]) -> None:
         """Start a turn with the results of one step."""
@@ -61,6 +64,11 @@ class Turns:
             self.turns[-1][1].extend(parts)
         else:
             self.turns.append(("assistant", list(parts)))
+
+    def add_approvals(self, approvals: Sequence[Approval]) -> None:
+        """Add the answers to the calls that the provider's own tools wait for."""
+        if own := [approval for approval in approvals if approval.call_id in self.waiting]:
+            self._follow(own)
 
     def add_user(self, parts: Sequence[Piece]) -> None:
         """Add a user's message after the relocated files."""
@@ -77,7 +85,7 @@ class Turns:
         entries = tuple(Entry(role, tuple(parts)) for role, parts in self.turns)
         return (self.last, *entries[1:]) if self.last is not None and entries[0] == self.last else entries
 
-    def _follow(self, parts: Sequence[Piece]) -> None:
+    def _follow(self, parts: Sequence[Piece | Approval]) -> None:
         last = self.turns[-1] if self.turns else None
         if last is None or last[0] == "assistant":
             self.turns.append(("user", list(parts)))
@@ -88,7 +96,7 @@ class Turns:
                 self.turns.append(("assistant", [Text(self.order.filler)]))
             self.turns.append(("user", list(parts)))
 
-    def _same_turn(self, parts: Sequence[Piece]) -> bool:
+    def _same_turn(self, parts: Sequence[Piece | Approval]) -> bool:
         match self.order.after_results:
             case "same_turn":
                 return True
@@ -111,11 +119,13 @@ def frame(
     remaining = iter([placement for placement in placements if placement.recalled_by is None])
     recalled = [placement for placement in placements if placement.recalled_by is not None]
     results: list[Result] = []
+    turns.approved = {part.call_id for message in view.messages for part in message.parts if isinstance(part, Approval)}
     for message in view.messages:
         if message.role == "tool":
             results.append(_result(message, remaining, target, turns))
             continue
         if is_approval(message.parts):
+            turns.add_approvals([part for part in message.parts if isinstance(part, Approval)])
             continue
         if results:
             turns.add_results(_in_call_order(results, turns))
@@ -142,9 +152,12 @@ def frame(
 
 def _in_call_order(results: list[Result], turns: Turns) -> list[Result]:
     """Sort results in the order of their calls, as xAI and Gemini expect. A history may hold them as they finished."""
-    calls = turns.turns[-1][1] if turns.turns else []
-    order = {call.call_id: index for index, call in enumerate(calls) if isinstance(call, ToolCall)}
-    return sorted(results, key=lambda result: order.get(result.call_id, len(order)))
+    parts = turns.turns[-1][1] if turns.turns else []
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    order = {call.call_id: index for index, call in enumerate(calls)}
+    fields = {call.call_id: call.opaque for call in calls if call.opaque and call.opaque.text.startswith("{")}
+    own = [replace(result, opaque=fields.get(result.call_id)) for result in results] if fields else results
+    return sorted(own, key=lambda result: order.get(result.call_id, len(order)))
 
 
 def _result(message: Message, remaining: Iterator[Placement], target: Target, turns: Turns) -> Result:
@@ -172,7 +185,7 @@ def _assistant_parts(
         case Opaque():
             return [part] if part.provider == target.signer else []
         case HostedBlock():
-            return [hosted_part(cast("HostedBlock[Shown]", part), target, message)]
+            return _hosted_parts(cast("HostedBlock[Shown]", part), message, remaining, target, turns)
         case _:
             return list(_pieces(part, remaining, target, turns))
 
@@ -182,15 +195,36 @@ def has_blocks(pieces: Sequence[EntryPart], message: Message) -> bool:
     return bool(pieces) and any(isinstance(part, HostedBlock) for part in message.parts)
 
 
-def hosted_part(block: HostedBlock[Shown], target: Target, message: Message) -> Opaque | Text:
+def hosted_part(block: HostedBlock[Shown], target: Target, message: Message, turns: Turns) -> Opaque | Text:
     """A block for its own provider, else words.
 
-    A call without a result is rejected, unless the provider continues it, or it waits for a call of our tools.
+    A call without a result is rejected, unless the provider continues it or it waits for a call of our tools; so is one
+    that nobody has approved or denied.
     """
     is_open = block.state == "running" and message.stop not in ("pause", "tool_calls")
-    if block.provider != target.signer or not block.block or (is_open and not has_result(block, message)):
+    is_undecided = block.state == "waiting" and block.call_id not in turns.approved
+    if block.provider != target.signer or not block.block or is_undecided:
         return labels.hosted(block)
+    if is_open and not has_result(block, message):
+        return labels.hosted(block)
+    if block.state == "waiting":
+        turns.waiting.add(block.call_id)
     return Opaque(block.provider, block.block)
+
+
+def _hosted_parts(
+    block: HostedBlock[Shown], message: Message, remaining: Iterator[Placement], target: Target, turns: Turns
+) -> list[EntryPart]:
+    """A block, with a label for each of its files after it; or words, and its files like any others."""
+    placements = [next(remaining) for _ in block.files]
+    own = hosted_part(block, target, message, turns)
+    if isinstance(own, Opaque) and placements and all(placement.place == "answer" for placement in placements):
+        turns.relocated += [labels.in_answer(placement.attachment) for placement in placements]
+        files = [_rendered_files(placement)[0] for placement in placements]
+        pointers = [pointer for pointer, _ in block.files]
+        return [RenderedBlock(own, tuple(zip(pointers, cast("list[RenderedFile]", files), strict=True)))]
+    words: EntryPart = labels.hosted(block) if block.files else own
+    return [words, *(piece for placement in placements for piece in _file(placement, target, turns))]
 
 
 def has_result(block: HostedBlock[Shown], message: Message) -> bool:
@@ -245,25 +279,10 @@ def _json(part: Json[Shown], remaining: Iterator[Placement], target: Target, tur
     files: list[Piece] = []
     for pointer, _ in part.files:
         placement = next(remaining)
-        value = _set_at(value, pointer, labels.json_placeholder(placement.attachment))
+        label = labels.json_placeholder(placement.attachment)
+        value = replace_at(value, pointer, lambda _, label=label: label)
         files += _file(placement, target, turns)
     return [Data(labels.escape(msgspec.json.encode(value).decode())), *files]
-
-
-def _set_at(value: Any, pointer: str, text: str) -> Any:
-    """Replace what a JSON pointer (RFC 6901) refers to with text."""
-    keys = [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
-    if not keys:
-        return text
-    parent: Any = value
-    for key in keys[:-1]:
-        parent = parent[_key(parent, key)]
-    parent[_key(parent, keys[-1])] = text
-    return value
-
-
-def _key(parent: Any, key: str) -> int | str:
-    return int(key) if isinstance(parent, list) else key
 
 
 def file_pieces(placement: Placement, target: Target, policy: Policy) -> list[Piece]:

@@ -48,6 +48,9 @@ def failed() -> Text:
 def hosted(block: HostedBlock[Shown]) -> Text:
     """What stands in place of a block of another provider's own tool."""
     tool, words = escape_line(block.tool), list[str]()
+    if block.state == "waiting":
+        given = f" with {shorten(block.input)}" if block.input else ""
+        return bracket(f"{tool} of the provider {escape_line(block.provider)} was asked for{given}, and not approved")
     if block.input:
         words.append(f"{tool} was run by the provider {escape_line(block.provider)} with {shorten(block.input)}")
     if block.output:
@@ -104,12 +107,21 @@ def provenance(file: Attachment, call_id: str | None) -> str:
             origin = shared_origin(file) or "uploaded by the user"
         case "assistant":
             origin = "made by the assistant"
+        case "provider":
+            origin = f"made by {run_by_provider(file)}"
         case "url":
             origin = "fetched from a URL"
         case "tool" | "mcp":
             tool = f"tool {escape_line(file.origin.tool)}" if file.origin.tool else "a tool"
             origin = f"from {tool}" + (f" (call {call_id})" if call_id else "")
     return f"{origin}, {file.date}"
+
+
+def run_by_provider(file: Attachment) -> str:
+    """Which tool of the provider made a file."""
+    tool = escape_line(file.origin.tool or "a tool")
+    is_code = any(word in tool for word in ("code", "shell", "python"))
+    return f"code that the provider ran ({tool})" if is_code else f"{tool}, which the provider ran"
 
 
 def shared_origin(file: Attachment) -> str:
@@ -132,6 +144,11 @@ def title(file: Attachment, call_id: str | None, note: str = "") -> str:
 def file_label(file: Attachment, call_id: str | None, note: str = "") -> Text:
     """The label before a file at the place where it was returned or uploaded."""
     return bracket(title(file, call_id, note))
+
+
+def in_answer(file: Attachment) -> Text:
+    """The label of a file that is in the model's answer above."""
+    return bracket(f"{title(file, None)}: in your answer above")
 
 
 def shown_below(file: Attachment) -> Text:
@@ -286,6 +303,8 @@ def describe_origin(file: Attachment) -> str:
             return shared_origin(file) or "uploaded by the user"
         case "assistant":
             return "made by the assistant"
+        case "provider":
+            return f"made by {run_by_provider(file)}"
         case "url":
             return "from a URL"
         case "tool" | "mcp":

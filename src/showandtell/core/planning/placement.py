@@ -15,7 +15,7 @@ from showandtell.core.capabilities.cells import Capability, Place, Target
 from showandtell.core.messages.attachments import Address, Attachment, Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed, rejections
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Opaque, Selection
+from showandtell.core.messages.parts import HostedBlock, Opaque, Selection, Shown
 from showandtell.core.planning.acceptance import Source, find_cell, find_refusal, find_rejection, is_seen
 from showandtell.core.planning.conversions import SVG, conversion_options, shape_problem
 from showandtell.core.planning.labels import format_size
@@ -26,6 +26,7 @@ FOR_USER = "kept from the model: it is for the user alone"
 TO_BE_READ = "kept out of the context: the model reads it with get_document"
 UNREADABLE = "kept out of the context: add get_document to the tools, so that the model can read it"
 NOT_CONVERTED = "it is sent as it is or not at all"
+IN_BLOCK = "it goes back in the block in which the provider made it"
 #: Types of text that are sent in another form.
 CONVERTED_TEXTS = frozenset({"text/html", SVG})
 #: The start of the reason of a file that is out of view; the limit that it would exceed follows.
@@ -80,6 +81,7 @@ class FileUse(Struct, frozen=True):
     text_only: the provider has refused the file, or it came with too many others, so only text may replace it.
     smaller: the provider has refused the file, but may accept a smaller or newly encoded copy.
     view: the part of the file that is shown, if not all. in_view, limit, too_large: as in `Visibility`.
+    in_block: it is in a block that goes back to the provider that made it.
     """
 
     attachment: Attachment
@@ -96,6 +98,7 @@ class FileUse(Struct, frozen=True):
     view: Selection | None = None
     limit: str = ""
     too_large: bool = False
+    in_block: bool = False
 
 
 class EarlierUses(Struct, frozen=True):
@@ -120,7 +123,7 @@ def place(
     """Decide the placement of every use, in the order of the conversation; `visibilities` has one entry for each."""
     counts = MessageCounts(target)
     placements: list[Placement] = []
-    for use in file_uses(view, visibilities, earlier):
+    for use in file_uses(view, target, visibilities, earlier):
         placement = decide_placement(use, target, known, policy)
         if use.recalled or use.view is not None:
             placement = replace(placement, recalled_by=use.message.id if use.recalled else None, view=use.view)
@@ -128,7 +131,9 @@ def place(
     return tuple(placements)
 
 
-def file_uses(view: View, visibilities: Iterable[Visibility], earlier: EarlierUses) -> Iterator[FileUse]:
+def file_uses(
+    view: View, target: Target, visibilities: Iterable[Visibility], earlier: EarlierUses
+) -> Iterator[FileUse]:
     """Every use of a file in order. A file that a text refers to is used again if it is out of view by then."""
     counts, visible = dict(earlier.counts), set(earlier.in_view)
     remaining = iter(visibilities)
@@ -141,13 +146,14 @@ def file_uses(view: View, visibilities: Iterable[Visibility], earlier: EarlierUs
         answered = message.id == view.answering
         recent = recent or answered
         newest = at > last_answer
+        blocks = {id(shown) for shown in files_of_blocks(message, target)}
         for shown in message.showings:
             counts[shown.number] = nth = counts.get(shown.number, 0) + 1
             sight, file = next(remaining), view.attachments[shown.number]
             if sight.in_view:
                 visible.add(shown.number)
             use = FileUse(file, nth, message, group, sight.in_view, answered, recent, newest, view=shown.view)
-            yield see(use, sight)
+            yield see(replace(use, in_block=True) if id(shown) in blocks else use, sight)
         for number in message.recalled:
             sight = next(remaining)
             if sight.in_view and number not in visible:
@@ -155,6 +161,13 @@ def file_uses(view: View, visibilities: Iterable[Visibility], earlier: EarlierUs
                 counts[number] = nth = counts.get(number, 0) + 1
                 use = FileUse(view.attachments[number], nth, message, group, True, False, False, newest, recalled=True)
                 yield see(use, sight)
+
+
+def files_of_blocks(message: Message, target: Target) -> Iterator[Shown]:
+    """The files in blocks that go back to the provider that made them."""
+    for part in message.parts if message.role == "assistant" else ():
+        if isinstance(part, HostedBlock) and part.provider == target.signer:
+            yield from (shown for _, shown in part.files)
 
 
 def see(use: FileUse, sight: Visibility) -> FileUse:
@@ -185,6 +198,8 @@ def decide_placement(use: FileUse, target: Target, known: Derivations, policy: P
     source = file.facts or file.address
     if source is None:
         return reject(use, policy, "nothing is known of its bytes")
+    if use.in_block and not use.too_large and find_rejection("answer", source, target, known) is None:
+        return Placement(file, nth, "native", IN_BLOCK, "answer", None, (source,))
     reasons: list[str] = []
     for place in places(use, target) if use.view is None else ():
         match try_place(place, source, target, known, policy, too_large=use.too_large):

@@ -115,7 +115,8 @@ def inline_files(plan: Plan, view: View) -> list[Facts]:
     """The stored files whose bytes a plan sends inline."""
     files: list[Facts] = []
     for receipt in plan.receipts:
-        if receipt.place is not None and receipt.cell is not None and receipt.cell.form == "inline":
+        is_inline = receipt.cell is not None and receipt.cell.form == "inline"
+        if receipt.place == "answer" or (receipt.place is not None and is_inline):
             facts = view.attachments[receipt.number].facts
             files += receipt.variant.files if receipt.variant is not None else [facts] if facts else []
     return files

@@ -7,7 +7,7 @@ from typing import Any
 
 from showandtell.core.display.words import counted, short
 
-PLACES = {"tool_result": "in the tool result", "user": "in a user message"}
+PLACES = {"tool_result": "in the tool result", "user": "in a user message", "answer": "in the answer"}
 #: The words of the page (`web/src/receipts/words.ts`).
 DELIVERIES = {
     "native": "shown",

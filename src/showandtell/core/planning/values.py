@@ -14,7 +14,7 @@ from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Address, Attachment, Facts, format_label
 from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Opaque, Selection, Text, ToolCall
+from showandtell.core.messages.parts import Approval, Opaque, Selection, Text, ToolCall
 from showandtell.core.planning.receipt_words import delivery_line
 from showandtell.errors import BadInput
 
@@ -96,12 +96,16 @@ class RenderedFile(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """A tool's result on the wire. `call_id` is already in the API's form; `Data` is a JSON value."""
+    """A tool's result on the wire. `call_id` is already in the API's form; `Data` is a JSON value.
+
+    opaque: fields of its call that its provider wants back, as JSON.
+    """
 
     call_id: str
     tool: str
     parts: tuple[Text | Data | RenderedFile, ...]
     is_error: bool = False
+    opaque: Opaque | None = None
 
 
 class Data(Struct, frozen=True):
@@ -110,11 +114,22 @@ class Data(Struct, frozen=True):
     text: str
 
 
+class RenderedBlock(Struct, frozen=True):
+    """A block with files that goes back to the provider that made it. `files` are by JSON pointer."""
+
+    opaque: Opaque
+    files: tuple[tuple[str, RenderedFile], ...]
+
+
 class Entry(Struct, frozen=True, cache_hash=True):
     """One turn on the wire, merged and labelled; equal by value."""
 
     role: Literal["user", "assistant"]
-    parts: tuple[Text | Data | RenderedFile | Result | ToolCall | Opaque, ...]
+    parts: tuple[EntryPart, ...]
+
+
+#: The parts of an entry.
+EntryPart: TypeAlias = Text | Data | RenderedFile | Result | ToolCall | Opaque | RenderedBlock | Approval
 
 
 class Receipt(Displayed, Struct, frozen=True):

@@ -262,13 +262,13 @@ class UiStream:
         if file is None:
             return ()
         data = self._answer.show.attachment(file)
-        if file.origin.by != "assistant" and file.origin.call_id not in self._calls:
+        if not is_models_own(file) and file.origin.call_id not in self._calls:
             return (ui.AttachmentData(file.id, data, transient=True),)
         chunks: list[ui.Chunk] = [ui.AttachmentData(file.id, data)]
         if data["url"] is not None and has_bytes(file) and file.audience != "assistant":
             chunks.append(ui.FileLink(data["url"], file.media_type))
         opening = self._open_step()
-        if file.origin.by == "assistant":
+        if is_models_own(file):
             self._file_chunks += chunks
         return [*opening, *chunks]
 
@@ -331,6 +331,11 @@ class UiStream:
             chunks.append(ui.Abort("cancelled"))
         reason = event.reason or "" if event.status == "incomplete" else event.status
         return [*chunks, ui.End(FINISH_REASONS.get(reason, "other"), metadata)]
+
+
+def is_models_own(file: Attachment) -> bool:
+    """Whether a file is part of the model's message: it or a tool of its provider made it."""
+    return file.origin.by in {"assistant", "provider"}
 
 
 def derivatives_of(record: Mapping[str, Any]) -> list[ui.Record]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
+from showandtell.core.messages.json_pointers import replace_at
 from showandtell.core.messages.parts import Opaque
+from showandtell.core.planning.values import RenderedBlock
+from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
 
 PartT = TypeVar("PartT")
@@ -37,6 +40,14 @@ def opaque_json(opaque: Opaque) -> msgspec.Raw:
         raise CannotRender(f"an opaque part of {opaque.provider} is not JSON: {error}") from error
 
 
+def block_tree(block: RenderedBlock) -> Tree:
+    """Return a block with its files in place. What stands there is the head of a data URL, or null for bare base64."""
+    tree: Any = msgspec.json.decode(block.opaque.text)
+    for pointer, rendered in block.files:
+        tree = replace_at(tree, pointer, lambda head, rendered=rendered: Slot(rendered, head or ""))
+    return tree
+
+
 def without_trailing_reasoning(parts: Sequence[PartT]) -> Sequence[PartT]:
     """Drop reasoning after the last text or call. A cut stream may end in reasoning, which APIs reject in history.
 
@@ -44,12 +55,12 @@ def without_trailing_reasoning(parts: Sequence[PartT]) -> Sequence[PartT]:
     an assistant message cannot be `thinking`" (tailcallhq/forgecode #2107).
     """
     end = len(parts)
-    while end and isinstance(last := parts[end - 1], Opaque) and _is_reasoning(last):
+    while end and isinstance(last := parts[end - 1], Opaque) and is_reasoning(last):
         end -= 1
     return parts[:end]
 
 
-def _is_reasoning(opaque: Opaque) -> bool:
+def is_reasoning(opaque: Opaque) -> bool:
     """Whether an opaque part is reasoning of Anthropic, OpenAI or Bedrock."""
     try:
         fields = msgspec.json.decode(opaque.text, type=dict[str, object])

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, cast
 import msgspec
 
 from showandtell.core.events.types import (
+    BlockRead,
     FileMade,
     ProviderFault,
     ReasoningStart,
@@ -32,7 +33,7 @@ MAX_RESPONSE = 128 * 1024 * 1024
 #: Maximum number of texts, reasoning blocks, calls and files in one response. Real ones have some hundred. Each is
 #: stored, planned and sent again with every step; this many block the event loop for about a second.
 MAX_PARTS = 10_000
-PART_STARTS = frozenset({TextStart, ReasoningStart, ToolInputStart, FileMade})
+PART_STARTS = frozenset({TextStart, ReasoningStart, ToolInputStart, FileMade, BlockRead})
 #: Maximum characters of a provider's message about a fault or a stop, which is logged, stored and shown.
 MAX_DETAIL = 2_000
 

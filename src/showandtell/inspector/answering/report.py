@@ -83,7 +83,8 @@ def _ocr_hint() -> str:
 
 
 def _format_location(file: ReceivedFile) -> str:
-    location = f"in the tool result of {file.call_id}" if file.place == "tool_result" else "in the user message"
+    places = {"tool_result": f"in the tool result of {file.call_id}", "answer": "in the answer before"}
+    location = places.get(file.place, "in the user message")
     return f"{location}, at {file.position}"
 
 

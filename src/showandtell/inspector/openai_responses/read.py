@@ -172,8 +172,21 @@ def _read_item(item: wire.Item, at: int) -> list[RequestTurn]:
         case wire.FunctionOutput() | wire.CustomOutput():
             parts = tuple(_read_parts(item.output, f"input[{at}].output", "tool_result", item.call_id))
             return [RequestTurn("user", (Result(item.call_id, parts, _is_failure(parts)),))]
-        case wire.Instruction() | wire.Reasoning() | wire.Reference() | wire.Hosted():
+        case wire.Hosted():
+            files = tuple(_read_hosted(item, f"input[{at}]"))
+            return [RequestTurn("assistant", files)] if files else []
+        case wire.Instruction() | wire.Reasoning() | wire.Reference():
             return []
+
+
+def _read_hosted(item: wire.Hosted, path: str) -> Iterator[ReceivedFile]:
+    """The files that the model or code of the host made."""
+    if item.type == "image_generation_call" and item.result:
+        media_type = f"image/{item.output_format}"
+        yield fill_source(ReceivedFile("answer", "", f"{path}.result"), f"data:{media_type};base64,{item.result}", "")
+    for index, output in enumerate(item.outputs or ()):
+        if output.url:
+            yield fill_source(ReceivedFile("answer", "", f"{path}.outputs[{index}]"), output.url, "image/*")
 
 
 def _is_failure(parts: Sequence[TextPart | ReceivedFile]) -> bool:

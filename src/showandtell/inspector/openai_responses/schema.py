@@ -190,11 +190,21 @@ class Reference(Strict):
     type: Literal["item_reference"] | None = None
 
 
+class HostedOutput(Struct):
+    """What code returned: logs, or an image as a data URL."""
+
+    type: str
+    url: str | None = None
+
+
 class Hosted(Struct):
-    """An item of, or a tool that the host provides. Its content is not checked."""
+    """An item of, or a tool that the host provides. Only its files are checked."""
 
     type: str
     id: str | None = None
+    result: str | None = None
+    output_format: str = "png"
+    outputs: list[HostedOutput] | None = None
 
 
 Message: TypeAlias = User | Instruction | Assistant

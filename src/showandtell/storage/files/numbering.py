@@ -134,6 +134,11 @@ class Numbering:
         attachment = self._attach(file, next(self._proved))
         return Shown(attachment.number, attachment.id)
 
+    def _origin_of(self, file: File) -> Origin:
+        if file.made_by is not None:
+            return Origin("provider", *file.made_by)
+        return structs.replace(self._origin, shared_by=file.shared_by) if file.shared_by else self._origin
+
     def _next_free(self) -> int:
         """The next number, or the lowest free one if the highest number is taken."""
         return (
@@ -156,7 +161,7 @@ class Numbering:
             id=file.upload_id or new_id("att"),
             number=number,
             name=proved.name or _default_name(number, proof.media_type if proof else file.media_type),
-            origin=structs.replace(self._origin, shared_by=file.shared_by) if file.shared_by else self._origin,
+            origin=self._origin_of(file),
             date=file.date or datetime.now(UTC).date().isoformat(),
             facts=proved.facts,
             address=proved.address,

@@ -1,5 +1,6 @@
 import itertools
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,8 @@ from hypothesis import strategies as st
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.accumulate import Accumulator
 from showandtell.core.events.types import (
-    FileMade,
+    BlockRead,
+    HostedCall,
     ProviderFault,
     ReasoningDelta,
     ReasoningEnd,
@@ -22,11 +24,12 @@ from showandtell.core.events.types import (
     ToolInputStart,
     Usage,
 )
-from showandtell.core.messages.parts import Opaque, Text, ToolCall
+from showandtell.core.messages.file import File
+from showandtell.core.messages.parts import HostedBlock, Opaque, Text, ToolCall
 from showandtell.core.planning.values import Entry
 from showandtell.core.wire.openai_responses.parse import parse_full
 from showandtell.core.wire.openai_responses.render import render_entry
-from showandtell.errors import BadAnswer
+from showandtell.errors import BadAnswer, BadFile
 from support.builders import parser_of
 from support.streams.openai_responses import (
     OUTPUT,
@@ -65,12 +68,20 @@ def folded(events):
 
 
 KEPT = encode(THOUGHT).decode()
+SEARCH = HostedBlock("", encode(OUTPUT[1]).decode(), "ws_1", "web_search", '{"type":"search"}')
+PICTURE = ("/result", File(b"a kiwi", "image/webp"))
+MADE = HostedBlock(
+    "", encode(image(output_format="webp", result=None)).decode(), "ig_1", "image_generation", files=(PICTURE,)
+)
 EVENTS = [
     ReasoningStart("r0"),
     ReasoningDelta("r0", "A "),
     ReasoningDelta("r0", "kiwi?"),
     ReasoningDelta("r0", "\n\nYes."),
     ReasoningEnd("r0", KEPT),
+    HostedCall("ws_1", "web_search", state="running"),
+    BlockRead(SEARCH),
+    HostedCall("ws_1", "web_search", '{"type":"search"}'),
     TextStart("t1"),
     TextDelta("t1", "Ça, c'est a "),
     TextDelta("t1", "kiwi 🥝"),
@@ -85,7 +96,9 @@ EVENTS = [
     ToolInputDelta("call_b", "{}"),
     ToolInputEnd("call_a"),
     ToolInputEnd("call_b"),
-    FileMade("image/webp", b"a kiwi"),
+    HostedCall("ig_1", "image_generation", state="running"),
+    BlockRead(MADE),
+    HostedCall("ig_1", "image_generation"),
     StepEnd("tool_calls", Usage(25, 9, 5, 7, 4)),
 ]
 
@@ -279,20 +292,24 @@ def test_unencrypted_reasoning_is_read():
 
 
 @pytest.mark.parametrize(
-    ("fields", "made"),
+    ("fields", "media_type", "content"),
     [
-        ({}, FileMade("image/png", b"a kiwi")),
-        ({"output_format": "svg"}, FileMade("image/svg+xml", b"a kiwi")),
-        ({"result": "kiwi!"}, FileMade("image/png", b"", problem="holds no base64")),
-        ({"result": None}, FileMade("image/png", b"", problem="holds no base64")),
-        (
-            {"result": None, "status": "failed", "error": {"code": "moderation_blocked", "message": "No."}},
-            FileMade("image/png", b"", problem="was not made (moderation_blocked: No.)"),
-        ),
+        ({}, "image/png", b"a kiwi"),
+        ({"output_format": "svg"}, "image/svg+xml", b"a kiwi"),
+        ({"result": "kiwi!"}, "image/png", "holds no base64"),
+        ({"result": None}, "image/png", "holds no base64"),
+        ({"result": None, "status": "failed", "error": {"message": "No."}}, "image/png", '{"message":"No."}'),
     ],
 )
-def test_an_image_is_a_file_or_has_a_problem(fields, made):
-    assert parse(sse(done(0, image(**fields)), last()))[0] == made
+def test_an_image_is_a_file_or_has_a_problem(fields, media_type, content):
+    block, *_ = parse(sse(done(0, image(**fields)), last()))
+    ((_, file),) = block.part.files
+    assert file.media_type == media_type
+    if isinstance(content, bytes):
+        assert file.read() == content
+    else:
+        with pytest.raises(BadFile, match=re.escape(content)):
+            file.read()
 
 
 @pytest.mark.parametrize(
@@ -347,12 +364,10 @@ def test_xai_and_gateways_report_cost_and_modalities():
     assert ticks == cost == [StepEnd("end", Usage(25, 9, 3, modalities={"text": 20, "image": 0}, cost=0.0025))]
 
 
-def test_unknown_events_items_and_fields_are_ignored():
+def test_unknown_events_and_fields_are_ignored():
     unknown = [
         {"type": "response.weather", "output_index": "north", "delta": 7},
-        done(0, {"type": "custom_tool_call", "id": 7, "call_id": "c", "name": "draw", "input": "x"}),
-        done(1, {"type": "mcp_call", "arguments": {}, "error": ["no"]}),
-        done(2, message({"type": "hologram", "text": None}, output_text("It"))),
+        done(2, message(output_text("It") | {"beam": 3})),
     ]
     assert parse(sse(*unknown, last()))[:-1] == [TextStart("t0"), TextDelta("t0", "It"), TextEnd("t0")]
 

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
-from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
+from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.anthropic_messages.hosted import read_citations
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
-from showandtell.core.wire.opaque import arguments_json, opaque_json, without_trailing_reasoning
+from showandtell.core.wire.opaque import arguments_json, block_tree, opaque_json, without_trailing_reasoning
 from showandtell.core.wire.options import Options, ToolSpec, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
@@ -143,7 +143,7 @@ def _output(options: Options) -> dict[str, Tree]:
     return output
 
 
-def _blocks(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, entry: Entry, target: Target) -> list[Tree]:
+def _blocks(part: EntryPart, entry: Entry, target: Target) -> list[Tree]:
     match part:
         case Text(text=text) | Data(text=text):
             return _text(text)
@@ -156,6 +156,10 @@ def _blocks(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, entry
             return [{"type": "tool_use", "id": part.call_id, "name": part.tool, "input": arguments, **_caller(part)}]
         case Opaque():
             return [opaque_json(part)] if part.provider == target.signer else []
+        case RenderedBlock():
+            return [block_tree(part)]
+        case Approval():
+            raise CannotRender("the plan put an approval into a message of anthropic-messages")
         case _ as never:
             assert_never(never)
 

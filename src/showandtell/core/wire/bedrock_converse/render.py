@@ -11,10 +11,16 @@ import msgspec
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
-from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
+from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
-from showandtell.core.wire.opaque import arguments_json, opaque_json, without_trailing_reasoning
+from showandtell.core.wire.opaque import (
+    arguments_json,
+    block_tree,
+    is_reasoning,
+    opaque_json,
+    without_trailing_reasoning,
+)
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
@@ -22,7 +28,7 @@ from showandtell.errors import CannotRender
 MESSAGES_KEY = "messages"
 SDK_TAKES_BYTES = True
 
-#: Block and format name of each media type, from botocore 1.44.5's service model.
+#: RenderedBlock and format name of each media type, from botocore 1.44.5's service model.
 FORMATS = {
     "image/png": ("image", "png"),
     "image/jpeg": ("image", "jpeg"),
@@ -195,7 +201,7 @@ def _extra(options: Options) -> dict[str, Tree]:
     return own | {"additionalModelRequestFields": additional | model}
 
 
-def _blocks(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, entry: Entry, target: Target) -> list[Tree]:
+def _blocks(part: EntryPart, entry: Entry, target: Target) -> list[Tree]:
     match part:
         case Text(text=text) | Data(text=text):
             return _text(text)
@@ -207,7 +213,12 @@ def _blocks(part: Text | Data | RenderedFile | Result | ToolCall | Opaque, entry
             call = {"toolUseId": part.call_id, "name": part.tool, "input": arguments_json(part.arguments)}
             return [{"toolUse": call}]
         case Opaque():
-            return [opaque_json(part)] if part.provider == target.signer and target.dialect.takes_reasoning else []
+            is_taken = target.dialect.takes_reasoning or not is_reasoning(part)
+            return [opaque_json(part)] if part.provider == target.signer and is_taken else []
+        case RenderedBlock():
+            return [block_tree(part)]
+        case Approval():
+            raise CannotRender("the plan put an approval into a message of bedrock-converse")
         case _ as never:
             assert_never(never)
 

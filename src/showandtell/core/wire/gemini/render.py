@@ -12,10 +12,10 @@ import msgspec
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
-from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
+from showandtell.core.planning.values import Data, Entry, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
-from showandtell.core.wire.opaque import arguments_json
+from showandtell.core.wire.opaque import arguments_json, block_tree
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
@@ -69,7 +69,7 @@ def render_entry(entry: Entry, target: Target) -> list[Tree]:
                 others += [{"text": text}] if text else []
             case RenderedFile():
                 others.append(_media(part, "user message"))
-            case ToolCall() | Opaque():
+            case ToolCall() | Opaque() | RenderedBlock() | Approval():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of gemini")
             case _ as never:
                 assert_never(never)
@@ -146,7 +146,9 @@ def _model_parts(entry: Entry, target: Target) -> list[Tree]:
                 signature = None
             case Opaque():
                 parts += [_opaque_part(part)] if part.provider == target.signer else []
-            case RenderedFile() | Result():
+            case RenderedBlock():
+                parts.append(block_tree(part))
+            case RenderedFile() | Result() | Approval():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of gemini")
             case _ as never:
                 assert_never(never)

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
-from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
+from showandtell.core.planning.values import Data, Entry, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.marks import mark_last
 from showandtell.core.wire.opaque import arguments_text
@@ -65,7 +65,7 @@ def render_entry(entry: Entry, target: Target) -> list[Tree]:
                 content += [{"type": "text", "text": text}] if text else []
             case RenderedFile():
                 content.append(_media(part, target))
-            case ToolCall() | Opaque():
+            case ToolCall() | Opaque() | RenderedBlock() | Approval():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of openai-chat")
             case _ as never:
                 assert_never(never)
@@ -191,7 +191,7 @@ def _assistant_messages(entry: Entry, target: Target) -> list[Tree]:
                 calls.append(_call(part))
             case Opaque():
                 fields |= _opaque_fields(part) if part.provider == target.signer else {}
-            case RenderedFile() | Result():
+            case RenderedFile() | Result() | RenderedBlock() | Approval():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-chat")
             case _ as never:
                 assert_never(never)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from showandtell.core.events.types import (
@@ -11,17 +12,26 @@ from showandtell.core.events.types import (
     ToolInputDelta,
     ToolInputEnd,
 )
-from showandtell.core.wire.openai_responses.phase import format_phase
+from showandtell.core.wire.hosted_blocks import Fields
+from showandtell.core.wire.openai_responses.hosted import read_annotation
+from showandtell.core.wire.openai_responses.text_fields import format_text_fields
 
 
 @dataclass(slots=True)
 class OpenText:
-    """A content part of a message; `pieces` are emitted already."""
+    """A content part of a message; `pieces` and `annotations` are emitted already."""
 
     id: str
     pieces: list[str] = field(default_factory=list[str])
+    annotations: list[Fields] = field(default_factory=list[Fields])
     is_complete: bool = False
     has_ended: bool = False
+
+    def annotate(self, annotations: Sequence[Fields], events: list[StreamEvent]) -> None:
+        """Add annotations: sources of the text, and files that code of the provider made."""
+        for annotation in annotations:
+            self.annotations.append(annotation)
+            events.append(read_annotation(self.id, annotation))
 
     def begins(self, text: str) -> bool:
         """Whether a text starts with what was emitted."""
@@ -62,11 +72,11 @@ def fill_arguments(call: OpenItem, arguments: str, events: list[StreamEvent]) ->
         events.append(ToolInputDelta(call.id, rest))
 
 
-def end_call(call: OpenItem, events: list[StreamEvent]) -> None:
-    """End a call. One without arguments gets an empty object."""
+def end_call(call: OpenItem, events: list[StreamEvent], fields: str | None = None) -> None:
+    """End a call, with the fields that go back with it. One without arguments gets an empty object."""
     if not call.pieces:
         events.append(ToolInputDelta(call.id, "{}"))
-    events.append(ToolInputEnd(call.id))
+    events.append(ToolInputEnd(call.id, fields))
 
 
 def end_texts(message: OpenItem, events: list[StreamEvent], *, only_complete: bool = False) -> None:
@@ -74,7 +84,7 @@ def end_texts(message: OpenItem, events: list[StreamEvent], *, only_complete: bo
     for part in message.texts.values():
         if not part.has_ended and (part.is_complete or not only_complete):
             part.has_ended = True
-            events.append(TextEnd(part.id, format_phase(message.phase)))
+            events.append(TextEnd(part.id, format_text_fields(message.phase, part.annotations)))
 
 
 def close_unfinished(opened: OpenItem, events: list[StreamEvent], *, is_complete: bool) -> None:

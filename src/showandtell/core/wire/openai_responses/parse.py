@@ -12,7 +12,9 @@ from typing import TypeAlias
 
 import msgspec
 
+from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
+    HostedCall,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -25,6 +27,9 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.message import Stop
+from showandtell.core.messages.parts import HostedBlock
+from showandtell.core.wire.hosted_blocks import Fields, for_people, read_block, to_json
+from showandtell.core.wire.openai_responses.hosted import describe_item
 from showandtell.core.wire.openai_responses.open_items import (
     OpenItem,
     OpenText,
@@ -39,9 +44,10 @@ from showandtell.core.wire.openai_responses.parse_items import (
     Error,
     Item,
     Response,
+    call_fields,
     read_chunk,
     read_fault,
-    read_image,
+    read_fields,
     read_item,
     read_usage,
     reasoning_opaque,
@@ -53,6 +59,8 @@ from showandtell.errors import BadAnswer
 INCOMPLETE_REASONS: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
 WITHOUT_DETAIL = frozenset({"max_output_tokens"})
+#: Types of a message's parts that are text. A part of any other type is for people alone.
+TEXT_TYPES = frozenset({"", "output_text", "text", "refusal"})
 STATUSES = frozenset({"completed", "incomplete", "failed", "cancelled"})
 
 _ItemKey: TypeAlias = int | str
@@ -67,7 +75,9 @@ class _Reader:
 
     items: dict[_ItemKey, OpenItem] = field(default_factory=dict[_ItemKey, OpenItem])
     count: int = 0
+    hosted: HostedCalls = field(default_factory=HostedCalls)
     has_calls: bool = False
+    is_waiting: bool = False
     is_refused: bool = False
     done: bool = False
 
@@ -99,6 +109,8 @@ class _Reader:
                     chunk.content_index, text, [at for at, part in message.texts.items() if not part.is_complete]
                 )
                 self.finish_text(message, chunk.content_index, text, events)
+            case "response.output_text.annotation.added" if chunk.annotation:
+                self.add_annotation(chunk, chunk.annotation, events)
             case "response.function_call_arguments.done":
                 self.finish_arguments(chunk, events)
             case "response.output_item.added":
@@ -143,8 +155,11 @@ class _Reader:
         match item.type:
             case "reasoning":
                 self.start_reasoning(opened, events)
-            case "function_call" if item.name and item.call_id:
+            case "function_call" | "custom_tool_call" if item.name and item.call_id:
                 self.start_call(opened, item, events)
+            case "hosted":
+                block = describe_item(read_fields(chunk.item), len(self.items) - 1)
+                events.append(HostedCall(block.call_id, block.tool, state="running"))
             case _:
                 pass
 
@@ -180,6 +195,12 @@ class _Reader:
             part.pieces.append(rest)
             events.append(TextDelta(part.id, rest))
         part.is_complete = True
+
+    def add_annotation(self, chunk: Chunk, annotation: Fields, events: list[StreamEvent]) -> None:
+        message = self.find_item(_item_key(chunk), "message", chunk.item_id, events)
+        part = message.texts.get(chunk.content_index)
+        if part and not part.has_ended and annotation not in part.annotations:
+            part.annotate([annotation], events)
 
     def add_reasoning(self, chunk: Chunk, section: tuple[str, int], events: list[StreamEvent]) -> None:
         if not chunk.delta:
@@ -217,16 +238,18 @@ class _Reader:
             return
         match item.type:
             case "message":
-                self.close_message(opened, item, events)
+                self.close_message(opened, item, raw, events)
             case "reasoning":
                 self.close_reasoning(opened, item, raw, events)
-            case "function_call":
-                self.close_call(opened, item, events)
+            case "function_call" | "custom_tool_call":
+                self.close_call(opened, item, raw, events)
             case _:
-                events.append(read_image(item))
+                block = describe_item(read_fields(raw), list(self.items).index(key))
+                self.is_waiting = self.is_waiting or block.state == "waiting"
+                read_block(block, self.hosted, events)
         opened.is_done = True
 
-    def close_message(self, message: OpenItem, item: Item, events: list[StreamEvent]) -> None:
+    def close_message(self, message: OpenItem, item: Item, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
         message.phase = item.phase or message.phase
         texts = [part.text or part.refusal or "" for part in item.content or ()]
         self.is_refused = self.is_refused or any(part.type == "refusal" for part in item.content or ())
@@ -234,6 +257,13 @@ class _Reader:
         for index, text in enumerate(texts):
             message.adopt_text(index, text, strays)
             self.finish_text(message, index, text, events)
+        for index, content in enumerate(item.content or ()):
+            if content.type not in TEXT_TYPES:
+                fields = read_fields(raw)["content"][index]
+                name = f"{item.id or 'message'}_{index}"
+                read_block(HostedBlock("", "", name, content.type, output=for_people(fields)), self.hosted, events)
+            if (part := message.texts.get(index)) and not part.has_ended:
+                part.annotate((content.annotations or [])[len(part.annotations) :], events)
         end_texts(message, events)
 
     def close_reasoning(self, opened: OpenItem, item: Item, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
@@ -244,12 +274,14 @@ class _Reader:
             events.append(ReasoningDelta(opened.id, "\n\n".join(parts)))
         events.append(ReasoningEnd(opened.id, reasoning_opaque(item, raw)))
 
-    def close_call(self, call: OpenItem, item: Item, events: list[StreamEvent]) -> None:
+    def close_call(self, call: OpenItem, item: Item, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
         if not call.id:
             self.start_call(call, item, events)
-        fill_arguments(call, item.arguments or "", events)
+        # The input of a custom tool is any text, which becomes the argument `input`.
+        is_custom = item.type == "custom_tool_call"
+        fill_arguments(call, to_json({"input": item.input or ""}) if is_custom else item.arguments or "", events)
         if item.status != "incomplete":
-            end_call(call, events)
+            end_call(call, events, call_fields(raw))
 
     def finish(self, response: Response, status: str, events: list[StreamEvent]) -> None:
         """End the response, given its complete content."""

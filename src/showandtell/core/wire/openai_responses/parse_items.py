@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from showandtell.core.events.types import FileMade, ProviderFault, Usage
-from showandtell.core.wire.response_files import read_base64
-from showandtell.core.wire.stream import MAX_DETAIL, decode_optional, type_of
+from showandtell.core.events.types import ProviderFault, Usage
+from showandtell.core.wire.hosted_blocks import Fields
+from showandtell.core.wire.stream import decode_optional, type_of
 from showandtell.core.wire.usage import NULL, dollars
 
 #: Status of a response by its last event, if the response itself has none.
@@ -31,6 +31,7 @@ CHUNK_TYPES = frozenset(
         "response.function_call_arguments.done",
         "response.output_item.added",
         "response.output_item.done",
+        "response.output_text.annotation.added",
         "response.output_text.delta",
         "response.output_text.done",
         "response.reasoning_summary_text.delta",
@@ -39,10 +40,13 @@ CHUNK_TYPES = frozenset(
         "response.refusal.done",
     }
 )
-ITEM_TYPES = frozenset({"message", "reasoning", "function_call", "image_generation_call"})
+ITEM_TYPES = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
+#: The type that items have here which a tool of the provider made, or whose type isn't known.
+HOSTED = "hosted"
 #: xAI reports costs in ticks; clients of its API divide by this (public code, read 2026-11).
 TICKS_PER_DOLLAR = 10_000_000_000
-MEDIA_TYPES = {"svg": "image/svg+xml"}
+#: Fields of a call that name its tool more closely, or the code of the provider that made it.
+CALL_FIELDS = frozenset({"namespace", "caller"})
 
 
 class Error(Struct, gc=False):
@@ -70,6 +74,7 @@ class Chunk(Struct, gc=False):
     code: str | int | None = None
     message: str | None = None
     error: Error | str | None = None
+    annotation: Fields | None = None
 
 
 class TextPart(Struct, gc=False):
@@ -78,6 +83,7 @@ class TextPart(Struct, gc=False):
     type: str = ""
     text: str | None = None
     refusal: str | None = None
+    annotations: list[Fields] | None = None
 
 
 class Item(Struct, gc=False):
@@ -89,12 +95,10 @@ class Item(Struct, gc=False):
     call_id: str | None = None
     name: str | None = None
     arguments: str | None = None
+    input: str | None = None
     content: list[TextPart] | None = None
     summary: list[TextPart] | None = None
     encrypted_content: str | None = None
-    result: str | None = None
-    output_format: str | None = None
-    error: Error | str | None = None
     phase: str | None = None
 
 
@@ -159,14 +163,26 @@ def read_chunk(text: bytes) -> Chunk | None:
 
 
 def read_item(raw: msgspec.Raw) -> Item | None:
-    """Decode one item. Returns None for unsupported types, whatever their fields contain."""
-    try:
-        item = _item.decode(raw)
-    except msgspec.ValidationError:
-        if type_of(_plain.decode(raw)) not in (None, *ITEM_TYPES):
-            return None
-        raise
-    return item if item.type in ITEM_TYPES else None
+    """Decode one item. Of one that goes back as it is, only the id is decoded. Returns None for one without a type."""
+    fields = _plain.decode(raw)
+    kind = type_of(fields)
+    if kind in ITEM_TYPES:
+        return _item.decode(raw)
+    name = fields.get("id") if kind else None
+    return Item(HOSTED, name if isinstance(name, str) else None) if kind else None
+
+
+def read_fields(raw: msgspec.Raw) -> Fields:
+    """Decode all fields of an item."""
+    return _plain.decode(raw)
+
+
+def call_fields(raw: msgspec.Raw) -> str | None:
+    """Return the fields of a call that go back with it, as JSON; None if it has none."""
+    fields = {key: value for key, value in _plain.decode(raw).items() if key in CALL_FIELDS and value is not None}
+    if type_of(_plain.decode(raw)) == "custom_tool_call":
+        fields["type"] = "custom_tool_call"
+    return msgspec.json.encode(fields).decode() if fields else None
 
 
 def reasoning_opaque(item: Item, raw: msgspec.Raw) -> str | None:
@@ -179,15 +195,6 @@ def reasoning_opaque(item: Item, raw: msgspec.Raw) -> str | None:
         return None
     fields = {key: value for key, value in _fields.decode(raw).items() if key != "status" and bytes(value) != b"null"}
     return msgspec.json.encode({**fields, "summary": fields.get("summary", [])}).decode()
-
-
-def read_image(item: Item) -> FileMade:
-    """Return the image of an image_generation_call, or a file with the problem."""
-    format_name = item.output_format or "png"
-    media_type = MEDIA_TYPES.get(format_name, f"image/{format_name}")
-    if item.error:
-        return FileMade(media_type, b"", problem=f"was not made ({read_fault(item.error).text[:MAX_DETAIL]})")
-    return read_base64(item.result or "", media_type)
 
 
 def read_usage(raw: msgspec.Raw) -> Usage:

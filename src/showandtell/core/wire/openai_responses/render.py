@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
-from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, RenderedFile, Result
+from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
+from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.marks import mark_last
-from showandtell.core.wire.opaque import arguments_text, opaque_json, without_trailing_reasoning
-from showandtell.core.wire.openai_responses.phase import parse_phase
+from showandtell.core.wire.opaque import arguments_text, block_tree, opaque_json, without_trailing_reasoning
+from showandtell.core.wire.openai_responses.text_fields import TextFields, parse_text_fields
 from showandtell.core.wire.options import Options, ToolSpec, is_strict, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
@@ -23,6 +23,8 @@ from showandtell.errors import CannotRender
 MESSAGES_KEY = "input"
 SDK_TAKES_BYTES = False
 
+#: The type of a custom tool's call among the fields that go back with it.
+CUSTOM = msgspec.Raw(b'"custom_tool_call"')
 STATELESS: dict[str, Tree] = {"store": False, "include": ["reasoning.encrypted_content"]}
 
 
@@ -66,7 +68,9 @@ def render_entry(entry: Entry, target: Target) -> list[Tree]:
                 outputs.append(_output_item(part, target))
             case Text() | Data() | RenderedFile():
                 content += _content(part, "user message")
-            case ToolCall() | Opaque():
+            case Approval():
+                outputs.append(_approval(part))
+            case ToolCall() | Opaque() | RenderedBlock():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of openai-responses")
             case _ as never:
                 assert_never(never)
@@ -132,8 +136,17 @@ def _user_items(entry: Entry, content: list[Tree], target: Target) -> list[Tree]
             return [{"type": "message", "role": "user", "content": content}] if content else []
 
 
+def _approval(approval: Approval) -> Tree:
+    reason: dict[str, Tree] = {"reason": approval.reason} if approval.reason else {}
+    answer = {"approval_request_id": approval.call_id, "approve": approval.approved}
+    return {"type": "mcp_approval_response", **answer, **reason}
+
+
 def _output_item(result: Result, target: Target) -> Tree:
-    return {"type": "function_call_output", "call_id": result.call_id, "output": _output(result, target)}
+    own = _call_fields(result.opaque)
+    kind = "custom_tool_call_output" if own.get("type") == CUSTOM else "function_call_output"
+    caller: dict[str, Tree] = {"caller": own["caller"]} if "caller" in own else {}
+    return {"type": kind, "call_id": result.call_id, "output": _output(result, target), **caller}
 
 
 def _output(result: Result, target: Target) -> Tree:
@@ -169,35 +182,53 @@ def _media(rendered: RenderedFile, place: str) -> Tree:
 
 def _assistant_items(entry: Entry, target: Target) -> list[Tree]:
     """Return a message for each text, and the calls and opaque items, in order."""
-    parts: list[Text | Data | RenderedFile | Result | ToolCall | Opaque] = []
-    fields: dict[int, Mapping[str, Tree]] = {}
+    parts: list[EntryPart] = []
+    fields: dict[int, TextFields] = {}
     for part in entry.parts:
-        if not isinstance(part, Opaque) or (phase := parse_phase(part.text)) is None:
+        if not isinstance(part, Opaque) or (found := parse_text_fields(part.text)) is None:
             parts.append(part)
         elif parts and isinstance(parts[-1], Text) and part.provider == target.signer:
-            fields[len(parts) - 1] = {"phase": phase}
+            fields[len(parts) - 1] = found
     items: list[Tree] = []
     for index, part in enumerate(without_trailing_reasoning(parts)):
-        items += _assistant_item(part, fields.get(index, {}), target)
+        items += _assistant_item(part, fields.get(index, TextFields()), target)
     return items
 
 
-def _assistant_item(
-    part: Text | Data | RenderedFile | Result | ToolCall | Opaque, fields: Mapping[str, Tree], target: Target
-) -> list[Tree]:
+def _assistant_item(part: EntryPart, fields: TextFields, target: Target) -> list[Tree]:
     match part:
         case Text(text=text) | Data(text=text):
-            return [{"type": "message", "role": "assistant", **fields, "content": text}] if text else []
+            return [_assistant_text(text, fields)] if text else []
         case ToolCall():
             return [_call(part)]
         case Opaque():
             return [opaque_json(part)] if part.provider == target.signer else []
-        case RenderedFile() | Result():
+        case RenderedBlock():
+            return [block_tree(part)]
+        case RenderedFile() | Result() | Approval():
             raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-responses")
         case _ as never:
             assert_never(never)
 
 
+def _assistant_text(text: str, fields: TextFields) -> Tree:
+    content: Tree = text
+    if fields.annotations:
+        annotations = msgspec.Raw(msgspec.json.encode(fields.annotations))
+        content = [{"type": "output_text", "text": text, "annotations": annotations}]
+    phase: dict[str, Tree] = {"phase": fields.phase} if fields.phase else {}
+    return {"type": "message", "role": "assistant", **phase, "content": content}
+
+
 def _call(call: ToolCall) -> Tree:
-    text = arguments_text(call.arguments)
-    return {"type": "function_call", "call_id": call.call_id, "name": call.tool, "arguments": text}
+    own = _call_fields(call.opaque)
+    item: dict[str, Tree] = {"type": "function_call", "call_id": call.call_id, "name": call.tool}
+    if own.get("type") == CUSTOM:
+        text = msgspec.json.decode(call.arguments, type=dict[str, str]).get("input", "")
+        return item | {**own, "type": "custom_tool_call", "input": text}
+    return item | {"arguments": arguments_text(call.arguments)} | own
+
+
+def _call_fields(opaque: Opaque | None) -> dict[str, Tree]:
+    """Return the fields of a call that go back with it, and those of its output."""
+    return {} if opaque is None else {**msgspec.json.decode(opaque.text, type=dict[str, msgspec.Raw])}
