@@ -8,8 +8,9 @@ from showandtell import File
 from showandtell.core.events.types import FileEvent, Finish, StepEnd, StepFinish
 from showandtell.inspector.request import TextPart, files_of
 from support.fixtures import RED, png, truncated
-from support.generated_files import WIRE_OF, draw, each_image_model
+from support.generated_files import VERTEX, WIRE_OF, draw, each_image_model
 from support.scripted import (
+    GEMINI,
     RESPONSES,
     STOPS,
     check_usable,
@@ -57,7 +58,7 @@ def test_a_picture_of_the_models_own_is_numbered_and_reported(model):
 
 
 #: Models whose own pictures go back in their answer, not in a message of the user.
-IN_ANSWER = {RESPONSES}
+IN_ANSWER = {RESPONSES, GEMINI, VERTEX}
 
 
 @each_image_model

@@ -6,14 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from showandtell.core.capabilities.resolve import resolve
+from showandtell import render
 from showandtell.core.events.accumulate import Accumulator, CallIds
 from showandtell.core.events.types import StreamEvent
 from showandtell.core.messages.message import Draft, Message
-from showandtell.core.messages.parts import HostedBlock, Shown, Text
-from showandtell.core.wire.options import Options
-from showandtell.core.wire.request import compose
-from support.builders import attachment, planned, user, view
+from showandtell.core.messages.parts import HostedBlock, Text
 
 
 def accumulated(events: Sequence[StreamEvent], provider: str) -> Draft:
@@ -28,10 +25,12 @@ def hosted_blocks(draft: Draft | Message) -> list[Any]:
     return [json.loads(part.block) for part in draft.parts if isinstance(part, HostedBlock)]
 
 
-def next_body(answer: Draft, model: str, *later: Message, options: Options = Options()) -> dict[str, Any]:  # noqa: B008 - frozen
+def next_body(answer: Draft, model: str, *later: Draft, **settings: Any) -> dict[str, Any]:
     """The body of the request after an answer: a question, the answer, then `later` messages or a second question."""
-    message = Message("a1", "assistant", answer.parts, stop=answer.stop)  # pyright: ignore[reportArgumentType]
-    files = [attachment(part.number) for part in answer.parts if isinstance(part, Shown)]
-    later = later or (Message("u2", "user", (Text("And now?"),)),)
-    plan = planned(view(user("What is it?"), message, *later, files=files, answering=later[-1].id), model)
-    return compose(plan, resolve(model), options, {}, None).json()  # pyright: ignore[reportArgumentType]
+    history = [Draft("user", (Text("What is it?"),)), answer, *(later or [Draft("user", (Text("And now?"),))])]
+    return render(history, model=model, **settings).json()
+
+
+def output(call_id: str, text: str = "done", tool: str = "draw") -> Draft:
+    """The result of a call."""
+    return Draft("tool", (Text(text),), call_id, tool)

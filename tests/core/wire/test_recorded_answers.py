@@ -134,7 +134,11 @@ def is_in_order(values, whole):
 
 def outputs_of(events):
     """The texts of the events by what they mean, as `FIELDS` names it."""
-    ends = [event.opaque for event in events if isinstance(event, ReasoningEnd | ToolInputEnd) and event.opaque]
+    ends = [
+        event.part.block if isinstance(event, BlockRead) else event.opaque
+        for event in events
+        if isinstance(event, BlockRead | ReasoningEnd | ToolInputEnd)
+    ]
     data = [event.data for event in events if isinstance(event, FileMade)]
     blocks = [event.part for event in events if isinstance(event, BlockRead)]
     files = [base64.b64encode(item).decode() for item in [*data, *(file.read() for _, file in files_of(blocks))]]
@@ -142,7 +146,7 @@ def outputs_of(events):
         "text": "".join(event.text for event in events if isinstance(event, TextDelta)),
         "thought": "".join(event.text for event in events if isinstance(event, ReasoningDelta)),
         "arguments": "".join(event.text for event in events if isinstance(event, ToolInputDelta)),
-        "opaque": "".join(ends),
+        "opaque": "".join(filter(None, ends)),
         "file": "".join(files),
     }
 

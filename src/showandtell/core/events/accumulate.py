@@ -192,7 +192,7 @@ class Accumulator:
                     place += 1
                 case _Text() if item.text:
                     place += 1
-                case HostedBlock():
+                case HostedBlock() if item.tool:
                     place += 1
                 case _:
                     pass

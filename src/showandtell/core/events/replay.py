@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from msgspec import Struct
 
@@ -101,7 +101,7 @@ def replay_parts(
 ) -> Iterator[ModelEvent]:
     """The events of one message and its annotations, in order. `hosted` are the provider's own calls before it."""
     remaining, hosted = [*annotations], hosted or HostedCalls()
-    parts = [part for part in message.parts if isinstance(part, Text | ToolCall | HostedBlock)]
+    parts = [part for part in message.parts if isinstance(part, Text | ToolCall) or is_seen(part)]
     for place, part in enumerate(parts):
         while remaining and remaining[0].place <= place:
             yield from _replay_annotation(remaining.pop(0))
@@ -116,6 +116,11 @@ def replay_parts(
             yield ToolInputEnd(part.call_id)
     for annotation in remaining:
         yield from _replay_annotation(annotation)
+
+
+def is_seen(part: object) -> TypeGuard[HostedBlock[Shown]]:
+    """Whether a part is a block that people see as a call. One without a tool is a file alone."""
+    return isinstance(part, HostedBlock) and bool(part.tool)
 
 
 def sources_after(message: Message, text: Text) -> Iterator[Source]:

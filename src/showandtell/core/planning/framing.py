@@ -195,17 +195,17 @@ def has_blocks(pieces: Sequence[EntryPart], message: Message) -> bool:
     return bool(pieces) and any(isinstance(part, HostedBlock) for part in message.parts)
 
 
-def hosted_part(block: HostedBlock[Shown], target: Target, message: Message, turns: Turns) -> Opaque | Text:
-    """A block for its own provider, else words.
+def hosted_part(block: HostedBlock[Shown], target: Target, message: Message, turns: Turns) -> Opaque | Text | None:
+    """A block for its own provider, else words. None if it has nothing to go back.
 
     A call without a result is rejected, unless the provider continues it or it waits for a call of our tools; so is one
     that nobody has approved or denied.
     """
     is_open = block.state == "running" and message.stop not in ("pause", "tool_calls")
     is_undecided = block.state == "waiting" and block.call_id not in turns.approved
-    if block.provider != target.signer or not block.block or is_undecided:
-        return labels.hosted(block)
-    if is_open and not has_result(block, message):
+    if block.provider == target.signer and not block.block:
+        return None
+    if block.provider != target.signer or is_undecided or (is_open and not has_result(block, message)):
         return labels.hosted(block)
     if block.state == "waiting":
         turns.waiting.add(block.call_id)
@@ -223,8 +223,8 @@ def _hosted_parts(
         files = [_rendered_files(placement)[0] for placement in placements]
         pointers = [pointer for pointer, _ in block.files]
         return [RenderedBlock(own, tuple(zip(pointers, cast("list[RenderedFile]", files), strict=True)))]
-    words: EntryPart = labels.hosted(block) if block.files else own
-    return [words, *(piece for placement in placements for piece in _file(placement, target, turns))]
+    words: list[EntryPart] = [] if own is None or not block.tool else [labels.hosted(block) if block.files else own]
+    return [*words, *(piece for placement in placements for piece in _file(placement, target, turns))]
 
 
 def has_result(block: HostedBlock[Shown], message: Message) -> bool:

@@ -47,7 +47,7 @@ def failed() -> Text:
 
 def hosted(block: HostedBlock[Shown]) -> Text:
     """What stands in place of a block of another provider's own tool."""
-    tool, words = escape_line(block.tool), list[str]()
+    tool, words = escape_line(block.tool or "file"), list[str]()
     if block.state == "waiting":
         given = f" with {shorten(block.input)}" if block.input else ""
         return bracket(f"{tool} of the provider {escape_line(block.provider)} was asked for{given}, and not approved")

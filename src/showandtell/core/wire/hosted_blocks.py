@@ -24,6 +24,7 @@ MAX_LEVELS = 6
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)[^,]{0,200};base64,")
 MEDIA_TYPES = ("media_type", "mimeType", "mime_type")
 NO_FILES: Mapping[str, str] = {}
+OWN = ("", "")
 #: Starts of the names of fields that only the provider can read.
 PRIVATE = ("encrypted", "signature", "thoughtSignature", "obfuscation")
 
@@ -37,10 +38,12 @@ def hosted_block(
     output: object = None,
     state: HostedState = "done",
     bare: Mapping[str, str] = NO_FILES,
+    made_by: tuple[str, str] | None = OWN,
 ) -> HostedBlock:
     """A block, with its input and output for people. Its files are taken out: they are stored like a tool's.
 
-    `bare` has the media types of fields that are base64: pictures of the model's own, which no code made.
+    `bare` has the media types of fields that are base64: pictures of the model's own, which no code made. `made_by` is
+    what made the files of other blocks: by default the tool itself, None for the model.
     """
     files: list[tuple[str, File]] = []
     for name, media_type in bare.items():
@@ -48,14 +51,18 @@ def hosted_block(
         problem = for_people(block.get("error")) or made.problem
         files.append((f"/{name}", missing_file(problem, media_type) if problem else File(made.data, media_type)))
         block = {**block, name: None}
-    own = _without_files(block, "", (tool, call_id), files)
+    own = _without_files(block, "", (tool, call_id) if made_by is OWN else made_by, files)
     given, output = (None if value is None else _without_files(value, "", ("", ""), []) for value in (given, output))
-    return HostedBlock("", to_json(own), call_id, tool, for_people(given), for_people(output), state, tuple(files))
+    return HostedBlock(
+        "", to_json(own) if own else "", call_id, tool, for_people(given), for_people(output), state, tuple(files)
+    )
 
 
 def read_block(block: HostedBlock, calls: HostedCalls, events: list[StreamEvent]) -> None:
-    """Append the events of a complete block."""
-    events += (BlockRead(block), calls.follow(block))
+    """Append the events of a complete block. One without a tool is a file alone."""
+    events.append(BlockRead(block))
+    if block.tool:
+        events.append(calls.follow(block))
 
 
 def for_people(value: object) -> str:
@@ -77,7 +84,7 @@ def to_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _without_files(value: Any, pointer: str, made_by: tuple[str, str], files: list[tuple[str, File]]) -> Any:
+def _without_files(value: Any, pointer: str, made_by: tuple[str, str] | None, files: list[tuple[str, File]]) -> Any:
     """A value without its files, whose JSON pointers are added to `files`.
 
     A data URL keeps its head, `data:image/png;base64,`, and bare base64 becomes null.
@@ -109,7 +116,7 @@ def _media_type(fields: Fields) -> str | None:
     return None if is_text else found
 
 
-def _file(data: str, media_type: str, made_by: tuple[str, str]) -> File | None:
+def _file(data: str, media_type: str, made_by: tuple[str, str] | None) -> File | None:
     made = read_base64(data, media_type, lenient=True)
     return None if made.problem else File(made.data, media_type, made_by=made_by)
 

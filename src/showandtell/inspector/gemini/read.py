@@ -128,14 +128,22 @@ def _read_turns(contents: Sequence[wire.Content]) -> tuple[RequestTurn, ...]:
             function_calls = [part.function_call for part in content.parts if part.function_call]
             calls = [(call, _read_call(call, count + nth)) for nth, call in enumerate(function_calls, 1)]
             count += len(calls)
-            # Images that the model generated are not files that it received.
-            texts = [TextPart(part.text) for part in content.parts if part.text and not part.thought]
-            turns.append(RequestTurn("assistant", (*texts, *(call for _, call in calls))))
+            own = list(_read_model(content, place))
+            turns.append(RequestTurn("assistant", (*own, *(call for _, call in calls))))
         elif any(part.function_response for part in content.parts):
             turns.append(RequestTurn("user", tuple(_read_results(content, place, calls))))
         else:
             turns.append(RequestTurn("user", tuple(_read_user(content, place))))
     return merge_turns(turns)
+
+
+def _read_model(content: wire.Content, place: str) -> Iterator[TextPart | ReceivedFile]:
+    """The texts and files of the model's own."""
+    for at, part in enumerate(content.parts):
+        if part.inline_data is not None:
+            yield _fill(ReceivedFile("answer", "", f"{place}[{at}]"), part.inline_data, None)
+        elif part.text and not part.thought:
+            yield TextPart(part.text)
 
 
 def _read_call(call: wire.FunctionCall, nth: int) -> Call:

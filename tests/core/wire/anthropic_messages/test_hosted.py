@@ -11,8 +11,8 @@ from showandtell.core.events.accumulate import CallIds
 from showandtell.core.events.types import BlockRead, HostedCall, SourceEvent, StepEnd
 from showandtell.core.messages.parts import HostedBlock, Source, Text, ToolCall
 from showandtell.core.wire.anthropic_messages.parse import parse_full
-from support.builders import parser_of, result
-from support.next_request import accumulated, hosted_blocks, next_body
+from support.builders import parser_of
+from support.next_request import accumulated, hosted_blocks, next_body, output
 from support.streams.anthropic import BEGIN, STOP, block, end, sse, text
 
 CALL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "kiwi"}}
@@ -146,7 +146,7 @@ ANSWER = [
 
 def test_an_answer_goes_back_to_its_provider_unchanged():
     answer = kept(body(*ANSWER, stop="tool_use"))
-    assert next_body(answer, "anthropic:claude-sonnet-5", result("toolu_1", "done"))["messages"][1]["content"] == ANSWER
+    assert next_body(answer, "anthropic:claude-sonnet-5", output("toolu_1"))["messages"][1]["content"] == ANSWER
 
 
 def test_another_provider_gets_words_in_place_of_blocks():

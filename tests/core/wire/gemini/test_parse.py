@@ -1,3 +1,4 @@
+import base64
 import itertools
 import json
 
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 from showandtell.core.events.accumulate import Accumulator, CallIds
 from showandtell.core.events.types import (
+    BlockRead,
     FileMade,
     ProviderFault,
     ReasoningDelta,
@@ -22,12 +24,12 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.file import File
-from showandtell.core.messages.parts import Opaque, Text, ToolCall
-from showandtell.core.planning.values import Entry
+from showandtell.core.messages.parts import HostedBlock, Opaque, Text, ToolCall
 from showandtell.core.wire.gemini.parse import parse_full
 from showandtell.errors import BadAnswer, BadFile
 from support.builders import parser_of
-from support.sdk_clients import aim, check
+from support.fixtures import png
+from support.next_request import next_body, output
 from support.streams.gemini import (
     CHUNKS,
     PNG,
@@ -44,7 +46,8 @@ from support.streams.gemini import (
     text,
 )
 
-HOME = aim("gemini", needs_signature=True)
+MADE = '{"inlineData":{"mimeType":"image/png","data":null}}'
+PICTURE = HostedBlock("", MADE, "", "", files=(("/inlineData/data", File(PNG, "image/png")),))
 
 
 SPENT = Usage(25, 13, cached_tokens=5, reasoning_tokens=4, modalities={"text": 20, "image": 5})
@@ -65,7 +68,7 @@ EVENTS = [
     ToolInputStart("call_2", "draw"),
     ToolInputDelta("call_2", "{}"),
     ToolInputEnd("call_2"),
-    FileMade("image/png", PNG),
+    BlockRead(PICTURE),
     StepEnd("tool_calls", SPENT),
 ]
 PAINTED = '{"of":"a kiwi","in box":[{"x":50,"y":true},null]}'
@@ -84,8 +87,9 @@ def fold(events):
 
 def replay(events):
     """Return the parts of the model's content when an accumulated answer is sent back."""
-    kept = tuple(part for part in fold(events).parts if not isinstance(part, File))
-    return check((Entry("assistant", kept),), HOME)["contents"][0]["parts"]
+    draft = fold(events)
+    results = [output(part.call_id) for part in draft.parts if isinstance(part, ToolCall)]
+    return next_body(draft, "google:gemini-3-pro", *results)["contents"][1]["parts"]
 
 
 def test_our_test_streams_have_the_shape_of_the_sdks_responses():
@@ -132,10 +136,11 @@ def test_a_complete_body_and_an_array_of_chunks_give_the_draft_of_their_stream(c
 
 
 def test_signatures_go_back_in_their_position():
+    picture = {"mimeType": "image/png", "data": base64.b64encode(png(2, 2)).decode()}
     answer = sse(
         chunk_of(text("Hm.", thought=True, thoughtSignature="dGhpbms=")),
         chunk_of(text("I draw "), text("it.", thoughtSignature="dGV4dA==")),
-        chunk_of({"inlineData": {"mimeType": "image/png", "data": STANDARD}, "thoughtSignature": "cG5n"}),
+        chunk_of({"inlineData": picture, "thoughtSignature": "cG5n"}),
         chunk_of(call("draw", "Y2FsbA==", id="a", args={"n": 1}), call("draw", id="b", args={"n": 2})),
         chunk_of(text("", thoughtSignature="ZW5k"), reason="STOP"),
     )
@@ -143,7 +148,7 @@ def test_signatures_go_back_in_their_position():
         {"text": "", "thoughtSignature": "dGhpbms="},
         {"text": "I draw it."},
         {"text": "", "thoughtSignature": "dGV4dA=="},
-        {"text": "", "thoughtSignature": "cG5n"},
+        {"inlineData": picture, "thoughtSignature": "cG5n"},
         {"functionCall": {"id": "a", "name": "draw", "args": {"n": 1}}, "thoughtSignature": "Y2FsbA=="},
         {"functionCall": {"id": "b", "name": "draw", "args": {"n": 2}}},
         {"text": "", "thoughtSignature": "ZW5k"},
@@ -234,7 +239,7 @@ def test_pieces_of_a_text_are_joined(pieces_of_text, numbers):
 @pytest.mark.parametrize("data", [STANDARD, STANDARD.replace("+", "-").replace("/", "_"), STANDARD.rstrip("=")])
 def test_a_generated_file_may_use_either_base64_alphabet(data):
     events = parse(sse(chunk_of({"inlineData": {"mimeType": "image/png", "data": data}}, reason="STOP")))
-    assert events == [FileMade("image/png", PNG), StepEnd("end", Usage())]
+    assert events == [BlockRead(PICTURE), StepEnd("end", Usage())]
 
 
 @pytest.mark.parametrize("data", ["no base64!", "a", "", "Zm9v\nZm9v", "é"])
@@ -249,18 +254,13 @@ def test_a_file_at_an_address_is_not_fetched_and_an_image_of_reasoning_is_not_a_
     linked = {"fileData": {"mimeType": "video/mp4", "fileUri": "https://host/a.mp4"}}
     thought = {"inlineData": {"data": STANDARD}, "thought": True}
     parts = fold(parse(sse(chunk_of(text("a"), thought, linked, text("b"), reason="STOP")))).parts
-    assert [getattr(part, "text", None) for part in parts] == ["a", None, "b"]
+    assert [getattr(part, "text", None) for part in parts] == ["a", None, None, "b"]
     with pytest.raises(BadFile, match="was given as an address, which is not fetched"):
-        parts[1].read()
+        parts[2].read()
 
 
-def test_unknown_parts_fields_and_other_candidates_are_ignored():
-    parts = [
-        {"executableCode": {"language": "PYTHON", "code": "1"}},
-        {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
-        {"somethingNew": {"a": [1]}},
-        {},
-    ]
+def test_empty_parts_fields_and_other_candidates_are_ignored():
+    parts = [{}, {"thought": True}]
     second = {"candidates": [{"index": 1, "content": {"parts": [text("No")]}, "finishReason": "SAFETY"}]}
     empty = {"candidates": [{"content": {}, "finishReason": "FINISH_REASON_UNSPECIFIED"}], "usageMetadata": None}
     assert parse(sse(chunk_of(*parts), second, empty, chunk_of(reason="STOP"))) == [StepEnd("end", Usage())]

@@ -10,11 +10,11 @@ from inline_snapshot import snapshot
 
 from showandtell.core.events.types import FileMade, HostedCall, RemoteFile, SourceEvent
 from showandtell.core.messages.file import File
-from showandtell.core.messages.message import Message
+from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, Source, Text, ToolCall
 from showandtell.core.wire.openai_responses.parse import parse_full
-from support.builders import parser_of, result
-from support.next_request import accumulated, hosted_blocks, next_body
+from support.builders import parser_of
+from support.next_request import accumulated, hosted_blocks, next_body, output
 from support.streams.openai_responses import KIWI, added, answer, done, encode, event, image, last, message, sse
 
 SEARCH = {"type": "search", "query": "kiwi", "sources": [{"type": "url", "url": "https://a.example"}]}
@@ -134,7 +134,7 @@ def test_files_of_containers_are_fetched_later():
 
 
 @pytest.mark.parametrize("is_streamed", [True, False])
-def test_sources_are_told_once_before_their_text_ends(is_streamed):
+def test_sources_come_once_before_their_text_ends(is_streamed):
     citation = {"type": "url_citation", "url": "https://a.example", "title": "A", "start_index": 0, "end_index": 7}
     named = {"type": "file_citation", "file_id": "file_1", "filename": "a.txt", "index": 7}
     item = text("A fruit.", citation, named)
@@ -152,17 +152,17 @@ def test_a_custom_tool_is_a_call_of_ours_and_goes_back_as_it_came():
     assert answered.stop == "tool_calls"
     assert isinstance(answered.parts[0], ToolCall)
     assert json.loads(answered.parts[0].arguments) == {"input": "a *kiwi*"}
-    _, sent, output = next_body(answered, TARGET, result("c_1", "done"))["input"]
+    _, sent, returned = next_body(answered, TARGET, output("c_1"))["input"]
     assert sent == {key: value for key, value in call.items() if key != "id"}
-    assert output == {"type": "custom_tool_call_output", "call_id": "c_1", "output": "done"}
+    assert returned == {"type": "custom_tool_call_output", "call_id": "c_1", "output": "done"}
 
 
 def test_a_call_by_a_program_of_the_provider_keeps_its_caller():
     caller = {"type": "program", "caller_id": "c_1"}
     call = {"type": "function_call", "id": "fc_1", "call_id": "c_2", "name": "draw", "arguments": "{}"}
     answered = kept(body(PROGRAM, call | {"caller": caller, "namespace": "art"}))
-    *_, sent, output = next_body(answered, TARGET, result("c_2", "done"))["input"]
-    assert (sent["caller"], sent["namespace"], output["caller"]) == (caller, "art", caller)
+    *_, sent, returned = next_body(answered, TARGET, output("c_2"))["input"]
+    assert (sent["caller"], sent["namespace"], returned["caller"]) == (caller, "art", caller)
 
 
 @pytest.mark.parametrize("kind", ["computer_call", "local_shell_call", "apply_patch_call"])
@@ -177,7 +177,7 @@ ASKED = {"type": "mcp_approval_request", "id": "mcpr_1", "server_label": "wiki",
 
 def test_a_decision_about_a_tool_of_the_provider_goes_to_it():
     answered = kept(body(ASKED))
-    decision = Message("u2", "user", (Approval("mcpr_1", approved=False, reason="not now"),))
+    decision = Draft("user", (Approval("mcpr_1", approved=False, reason="not now"),))
     _, asked, response = next_body(answered, TARGET, decision)["input"]
     assert (answered.parts[0].state, asked) == ("waiting", ASKED)
     assert response == snapshot(

@@ -1,7 +1,7 @@
 """Parses gemini responses, streamed or complete, from the Gemini API and from Vertex.
 
-A signature on a call stays with the call. On any other part it becomes a reasoning block of its own after that part.
-Parts about code that the provider runs, and parts of unknown types, are ignored.
+A signature on a call stays with the call, and one on a part that goes back as it is stays there. On any other part it
+becomes a reasoning block of its own after that part.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
+from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
+    HostedCall,
     ProviderFault,
     ReasoningEnd,
     StepEnd,
@@ -24,11 +26,32 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.message import Stop
+from showandtell.core.wire.gemini.gemini_types import (
+    UNKNOWN_MODALITY,
+    Candidate,
+    Chunk,
+    Count,
+    Error,
+    Feedback,
+    Function,
+    Part,
+    TokenCounts,
+    WholeParts,
+)
+from showandtell.core.wire.gemini.hosted import (
+    ADDED,
+    CODE,
+    describe_draft,
+    describe_part,
+    describe_picture,
+    describe_searches,
+    read_grounding,
+)
+from showandtell.core.wire.hosted_blocks import Fields, read_block
 from showandtell.core.wire.open_block import OpenBlock
-from showandtell.core.wire.partial_arguments import Partial, PartialValues, add_partial, merge_arguments
+from showandtell.core.wire.partial_arguments import PartialValues, add_partial, merge_arguments
 from showandtell.core.wire.response_files import UNKNOWN_TYPE, read_base64, unfetched_file
 from showandtell.core.wire.stream import decode_optional, full_parser
-from showandtell.core.wire.usage import NULL
 
 #: Google's finish reasons (google-genai 3.4, FinishReason), and ours.
 STOP_REASONS: dict[str, Stop] = {
@@ -50,79 +73,14 @@ STOP_REASONS: dict[str, Stop] = {
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
 WITHOUT_DETAIL = frozenset({"", "STOP", "MAX_TOKENS"})
 NO_REASON = frozenset({"", "FINISH_REASON_UNSPECIFIED"})
-UNKNOWN_MODALITY = "MODALITY_UNSPECIFIED"
+#: Fields of a candidate that say what its text rests on.
+SOURCES = ("grounding_metadata", "url_context_metadata", "citation_metadata")
 
 
-class _Function(Struct, gc=False, rename="camel"):
-    id: str | None = None
-    name: str | None = None
-    args: msgspec.Raw = msgspec.Raw(b"")
-    partial_args: list[Partial] | None = None
-    will_continue: bool | None = None
-
-
-class _Blob(Struct, gc=False, rename="camel"):
-    """A file: its base64, or no data if it is only linked."""
-
-    mime_type: str | None = None
-    data: str | None = None
-
-
-class _Part(Struct, gc=False, rename="camel"):
-    text: str | None = None
-    thought: bool | None = None
-    thought_signature: str | None = None
-    function_call: _Function | None = None
-    inline_data: _Blob | None = None
-    file_data: _Blob | None = None
-
-
-class _Content(Struct, gc=False):
-    parts: list[_Part] | None = None
-
-
-class _Candidate(Struct, gc=False, rename="camel"):
-    index: int | None = None
-    content: _Content | None = None
-    finish_reason: str | None = None
-    finish_message: str | None = None
-
-
-class _Feedback(Struct, gc=False, rename="camel"):
-    block_reason: str | None = None
-    block_reason_message: str | None = None
-
-
-class _Count(Struct, gc=False, rename="camel"):
-    modality: str = UNKNOWN_MODALITY
-    token_count: int | None = None
-
-
-class _Usage(Struct, gc=False, rename="camel"):
-    prompt_token_count: int | None = None
-    tool_use_prompt_token_count: int | None = None
-    candidates_token_count: int | None = None
-    thoughts_token_count: int | None = None
-    cached_content_token_count: int | None = None
-    prompt_tokens_details: list[_Count] | None = None
-
-
-class _Error(Struct, gc=False):
-    code: int | str | None = None
-    message: str | None = None
-    status: str | None = None
-
-
-class _Chunk(Struct, gc=False, rename="camel"):
-    candidates: list[_Candidate] | None = None
-    prompt_feedback: _Feedback | None = None
-    usage_metadata: msgspec.Raw = NULL
-    error: _Error | str | None = None
-
-
-_chunk = msgspec.json.Decoder(_Chunk)
-_counts = msgspec.json.Decoder(_Usage | None)
-_body: msgspec.json.Decoder[_Chunk | list[_Chunk]] = msgspec.json.Decoder(_Chunk | list[_Chunk])
+_chunk = msgspec.json.Decoder(Chunk)
+_counts = msgspec.json.Decoder(TokenCounts | None)
+_fields: msgspec.json.Decoder[Fields | None] = msgspec.json.Decoder(dict[str, Any] | None)
+_any = msgspec.json.Decoder()
 
 
 @dataclass(slots=True)
@@ -136,12 +94,12 @@ class _Call:
     partials: PartialValues = field(default_factory=PartialValues)
     signature: str | None = None
 
-    def continues_with(self, function: _Function) -> bool:
+    def continues_with(self, function: Function) -> bool:
         """Whether a part continues this call: it may omit id and name, or repeat the name with partial arguments."""
         is_same = function.name == self.tool and bool(function.partial_args)
         return function.id in (None, "", self.provider_id) and (not function.name or is_same)
 
-    def add(self, function: _Function) -> None:
+    def add(self, function: Function) -> None:
         self.args = _args(function) or self.args
         for partial in function.partial_args or ():
             add_partial(self.partials, partial)
@@ -153,21 +111,30 @@ class _Call:
 
 @dataclass(slots=True)
 class _Reader(OpenBlock):
-    """Reads one response: tracks the open call, the reason it ended, and the latest usage."""
+    """Reads one response: tracks the open call, the reason it ended, and the latest usage.
+
+    `code` is the tool and call of the newest code, which makes the files after it.
+    """
 
     call: _Call | None = None
     call_ids: set[str] = field(default_factory=set[str])
     reason: str = ""
     message: str = ""
-    feedback: _Feedback | None = None
-    usage: _Usage = field(default_factory=_Usage)
+    feedback: Feedback | None = None
+    usage: TokenCounts = field(default_factory=TokenCounts)
+    hosted: HostedCalls = field(default_factory=HostedCalls)
+    hosted_count: int = 0
+    code: tuple[str, str] | None = None
+    sources: dict[str, Fields] = field(default_factory=lambda: {name: {} for name in SOURCES})
+    pieces: list[str] = field(default_factory=list[str])
+    text_id: str = ""
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
         """Read the data of one event."""
-        self.feed(_chunk.decode(text), events)
+        self.feed(_chunk.decode(text), text, events)
 
-    def feed(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
+    def feed(self, chunk: Chunk, raw: bytes | msgspec.Raw, events: list[StreamEvent]) -> None:
         if chunk.error:
             self.done = True
             events.append(_fault(chunk.error))
@@ -175,27 +142,72 @@ class _Reader(OpenBlock):
         self.update_usage(chunk.usage_metadata)
         if chunk.prompt_feedback:
             self.feedback = chunk.prompt_feedback
-        for candidate in chunk.candidates or ():
+        for at, candidate in enumerate(chunk.candidates or ()):
             if not candidate.index:
-                self.add_candidate(candidate, events)
+                self.add_candidate(candidate, WholeParts(raw, at), events)
 
     def update_usage(self, raw: msgspec.Raw) -> None:
         """Update the counts. Every chunk has running totals, and may leave some out (recorded: the last one)."""
         usage = decode_optional(_counts, raw)
-        for name in _Usage.__struct_fields__ if usage else ():
+        for name in TokenCounts.__struct_fields__ if usage else ():
             if (newer := getattr(usage, name)) is not None:
                 setattr(self.usage, name, newer)
 
-    def add_candidate(self, candidate: _Candidate, events: list[StreamEvent]) -> None:
-        if candidate.content:
-            for part in candidate.content.parts or ():
+    def add_candidate(self, candidate: Candidate, whole: WholeParts, events: list[StreamEvent]) -> None:
+        for at, part in enumerate((candidate.content and candidate.content.parts) or ()):
+            if not (part.is_whole and self.add_whole(part, whole.part(at), events)):
                 self.add_part(part, events)
+        for name in SOURCES:
+            if (found := decode_optional(_fields, getattr(candidate, name))) is not None:
+                self.sources[name] = {**self.sources[name], **found}
         # Older models send STOP with every chunk (from memory), so any other reason takes precedence.
         reason = candidate.finish_reason or ""
         if reason not in NO_REASON and (reason != "STOP" or not self.reason):
             self.reason, self.message = reason, candidate.finish_message or ""
 
-    def add_part(self, part: _Part, events: list[StreamEvent]) -> None:
+    def add_whole(self, part: Part, fields: Fields, events: list[StreamEvent]) -> bool:
+        """Add a part that goes back as it is: a file, or one of a tool that Google runs. False if it is neither."""
+        if not fields.keys() - ADDED:
+            return False
+        if part.inline_data is not None and part.thought:
+            block = describe_draft(part.inline_data.mime_type, self.hosted_count)
+            self.hosted_count += 1
+        elif part.inline_data is not None:
+            block = describe_picture(fields, self.code)
+            if not block.files:
+                return False
+            self.close_block(events)
+            self.code = None
+        else:
+            self.close_block(events)
+            block = describe_part(fields, self.hosted_count, self.code[1] if self.code else "")
+            self.hosted_count += 1
+            self.code = (block.tool, block.call_id) if block.tool == CODE else None
+        read_block(block, self.hosted, events)
+        return True
+
+    def add_text(self, text: str | None, events: list[StreamEvent]) -> None:
+        """Add text, and keep the newest one, whose sources come at the end."""
+        before = self.count
+        OpenBlock.add_text(self, text, events)
+        if text:
+            self.code = None
+            if self.count != before:
+                self.pieces = []
+            self.pieces.append(text)
+            self.text_id = f"t{self.count - 1}"
+
+    def add_sources(self, events: list[StreamEvent]) -> None:
+        """Add what the answer rests on: searches that came as no parts, and the sources of its text."""
+        grounding, urls, citations = (self.sources[name] for name in SOURCES)
+        if not self.hosted_count:
+            for block in describe_searches(grounding, urls):
+                events.append(HostedCall(block.call_id, block.tool, state="running"))
+                read_block(block, self.hosted, events)
+        if self.text_id:
+            events += read_grounding(self.text_id, "".join(self.pieces), grounding, citations)
+
+    def add_part(self, part: Part, events: list[StreamEvent]) -> None:
         if part.function_call is not None:
             self.add_call(part.function_call, part.thought_signature or None, events)
             return
@@ -218,7 +230,7 @@ class _Reader(OpenBlock):
         events.append(ReasoningEnd(self.ensure_reasoning(events), signature))
         self.current = None
 
-    def add_call(self, function: _Function, signature: str | None, events: list[StreamEvent]) -> None:
+    def add_call(self, function: Function, signature: str | None, events: list[StreamEvent]) -> None:
         """Add a call, which is complete unless it has `willContinue`."""
         call = self.call if self.call and self.call.continues_with(function) else self.start_call(function, events)
         if call is None:
@@ -230,7 +242,7 @@ class _Reader(OpenBlock):
             events.append(ToolInputDelta(call.call_id, call.arguments()))
             events.append(ToolInputEnd(call.call_id, call.signature))
 
-    def start_call(self, function: _Function, events: list[StreamEvent]) -> _Call | None:
+    def start_call(self, function: Function, events: list[StreamEvent]) -> _Call | None:
         """Open a call. Returns None for the empty call that ends a streamed one, if none is open."""
         if not function.name and function.partial_args:
             raise ValueError("arguments without a call")
@@ -252,6 +264,7 @@ class _Reader(OpenBlock):
         if self.done:
             return
         self.done = True
+        self.add_sources(events)
         if self.reason:
             self.close_block(events)
         stop, detail = self.stop_reason()
@@ -280,21 +293,21 @@ def parse_full(data: bytes) -> list[StreamEvent]:
     """
     events: list[StreamEvent] = []
     reader = _Reader()
-    body = _body.decode(data)
-    for chunk in body if isinstance(body, list) else [body]:
+    raws = msgspec.json.decode(data, type=list[msgspec.Raw]) if data.lstrip()[:1] == b"[" else [data]
+    for raw in raws:
         if not reader.done:
-            reader.feed(chunk, events)
+            reader.feed(_chunk.decode(raw), raw, events)
     reader.end(events)
     return events
 
 
-def _args(function: _Function) -> str:
+def _args(function: Function) -> str:
     """Return the arguments of a call exactly as sent, or "" if it has none."""
     args = bytes(function.args)
     return "" if args == b"null" else args.decode()
 
 
-def _usage(usage: _Usage) -> Usage:
+def _usage(usage: TokenCounts) -> Usage:
     thoughts = usage.thoughts_token_count or 0
     return Usage(
         input_tokens=(usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
@@ -305,12 +318,12 @@ def _usage(usage: _Usage) -> Usage:
     )
 
 
-def _modalities(counts: Sequence[_Count]) -> dict[str, int]:
+def _modalities(counts: Sequence[Count]) -> dict[str, int]:
     known = (item for item in counts if item.modality != UNKNOWN_MODALITY)
     return {item.modality.lower(): item.token_count for item in known if item.token_count}
 
 
-def _fault(error: _Error | str) -> ProviderFault:
+def _fault(error: Error | str) -> ProviderFault:
     if isinstance(error, str):
         return ProviderFault(error)
     return ProviderFault(_format_reason(error.status or str(error.code or ""), error.message) or "error")
