@@ -116,6 +116,7 @@ ROUTER_RESULTS = (
     *make_cells("unproven", TOOL, WEB_IMAGES, ROUTER_TOOL, forms=INLINE_URL),
     *make_cells("unproven", TOOL, PDF, ROUTER_TOOL),
 )
+ROUTER_DIALECT = replace(CHAT_DIALECT, takes_annotations=True)
 # Claude's cache marks, which OpenRouter passes on. pydantic-ai 2.68 (providers/openrouter.py) also puts one on tool
 # messages, and says that OpenRouter's docs only name user messages.
 ROUTER_ANTHROPIC = Family(
@@ -130,7 +131,7 @@ ROUTER_ANTHROPIC = Family(
         *ROUTER_USER,
     ),
     order=replace(CLAUDE_ORDER, marks=4),
-    dialect=replace(CHAT_DIALECT, cache_mark="cache_control"),
+    dialect=replace(CHAT_DIALECT, cache_mark="cache_control", takes_annotations=True),
 )
 ROUTER_OPENAI = replace(
     ROUTER_ANTHROPIC,
@@ -138,7 +139,7 @@ ROUTER_OPENAI = replace(
     example="openai/gpt-5-mini",
     cells=(*ROUTER_RESULTS, *ROUTER_USER),
     order=ORDER,
-    dialect=CHAT_DIALECT,
+    dialect=ROUTER_DIALECT,
 )
 ROUTER_SOUND = make_cells("unproven", USER, WAV_MP3, ROUTER_AUDIO)
 ROUTER_OPENAI_AUDIO = replace(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import msgspec
+from msgspec import Struct
 
 from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import BlockRead, StreamEvent
@@ -119,6 +120,23 @@ def _media_type(fields: Fields) -> str | None:
 def _file(data: str, media_type: str, made_by: tuple[str, str] | None) -> File | None:
     made = read_base64(data, media_type, lenient=True)
     return None if made.problem else File(made.data, media_type, made_by=made_by)
+
+
+class _Citations(Struct, forbid_unknown_fields=True):
+    citations: msgspec.Raw
+
+
+def format_citations(citations: Sequence[Fields]) -> str | None:
+    """Return the opaque part that follows a text with citations; None if it has none."""
+    return to_json({"citations": citations}) if citations else None
+
+
+def read_citations(opaque: str) -> msgspec.Raw | None:
+    """Return the citations that go back with the text before them, or None if the opaque part is a block."""
+    try:
+        return msgspec.json.decode(opaque, type=_Citations).citations
+    except msgspec.MsgspecError:
+        return None
 
 
 def _readable(value: object, levels: int) -> object:

@@ -5,14 +5,9 @@ Shapes are those of anthropic 2.12 (`BetaContentBlock`) and of recorded answers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import msgspec
-from msgspec import Struct
-
 from showandtell.core.events.types import SourceEvent
 from showandtell.core.messages.parts import HostedBlock, Source
-from showandtell.core.wire.hosted_blocks import Fields, hosted_block, to_json
+from showandtell.core.wire.hosted_blocks import Fields, hosted_block
 
 #: Types of blocks that call a tool, and the ends of the types of results.
 CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
@@ -68,23 +63,6 @@ def read_citation(text_id: str, citation: Fields) -> SourceEvent:
         name="" if str(url).startswith(("https:", "http:")) else str(url),
     )
     return SourceEvent(text_id, source, document if isinstance(document, int) else None)
-
-
-class _Citations(Struct, forbid_unknown_fields=True):
-    citations: msgspec.Raw
-
-
-def format_citations(citations: Sequence[Fields]) -> str | None:
-    """Return the opaque part that follows a text with citations; None if it has none."""
-    return to_json({"citations": citations}) if citations else None
-
-
-def read_citations(opaque: str) -> msgspec.Raw | None:
-    """Return the citations that go back with the text before them, or None if the opaque part is a block."""
-    try:
-        return msgspec.json.decode(opaque, type=_Citations).citations
-    except msgspec.MsgspecError:
-        return None
 
 
 def _is_error(content: object) -> bool:

@@ -33,11 +33,10 @@ from showandtell.core.messages.message import Stop
 from showandtell.core.wire.anthropic_messages.hosted import (
     describe_block,
     extend_block,
-    format_citations,
     is_result,
     read_citation,
 )
-from showandtell.core.wire.hosted_blocks import Fields, parsed, read_block, to_json
+from showandtell.core.wire.hosted_blocks import Fields, format_citations, parsed, read_block, to_json
 from showandtell.core.wire.stream import decode_optional, full_parser, type_of, unreadable_response
 from showandtell.core.wire.usage import NULL
 

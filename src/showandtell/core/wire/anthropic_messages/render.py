@@ -13,8 +13,8 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
-from showandtell.core.wire.anthropic_messages.hosted import read_citations
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
+from showandtell.core.wire.hosted_blocks import read_citations
 from showandtell.core.wire.opaque import arguments_json, block_tree, opaque_json, without_trailing_reasoning
 from showandtell.core.wire.options import Options, ToolSpec, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree

@@ -1,20 +1,21 @@
 """Parses bedrock-converse responses, streamed or complete.
 
-Unknown members are ignored. Shapes are those of botocore 1.44.5 (ConverseStreamOutput and ConverseResponse of
-bedrock-runtime), and of recorded answers, which differ: calls have a type. Images, audio and citations rest on
-botocore's types alone. Blobs are base64 in JSON.
+Blocks of tools that the provider runs, and of unknown types, are kept whole. Shapes are those of botocore 1.44.5
+(ConverseStreamOutput and ConverseResponse of bedrock-runtime), and of recorded answers, which differ: calls have a
+type. Images, audio and citations rest on botocore's types alone. Blobs are base64 in JSON.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
-from msgspec import Struct
 
+from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
     FileMade,
+    HostedCall,
     ProviderFault,
     ReasoningDelta,
     ReasoningEnd,
@@ -30,9 +31,20 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.message import Stop
+from showandtell.core.wire.bedrock_converse.converse_types import (
+    Block,
+    Body,
+    Call,
+    Chunk,
+    Delta,
+    Media,
+    Reasoning,
+    TokenCounts,
+)
+from showandtell.core.wire.bedrock_converse.hosted import close_arguments, describe_block, extend_block, read_citation
 from showandtell.core.wire.bedrock_converse.render import FORMATS
+from showandtell.core.wire.hosted_blocks import Fields, format_citations, read_block
 from showandtell.core.wire.stream import MAX_DETAIL, decode_optional, full_parser
-from showandtell.core.wire.usage import NULL
 
 #: Converse's stop reasons, and ours. Malformed output counts as "cut", because it is not a success.
 STOP_REASONS: dict[str, Stop] = {
@@ -48,111 +60,9 @@ STOP_REASONS: dict[str, Stop] = {
 }
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
 WITHOUT_DETAIL = frozenset({"end_turn", "tool_use", "max_tokens"})
-#: Type of a call that the provider runs itself. Calls for the caller have the type "tool_use", which botocore's types
-#: don't know, or none: Claude 4.5 and Nova 2 send it in bodies and streams (recorded), older models don't.
-PROVIDER_RUN = "server_tool_use"
 #: Media type by block and format name; the first one if several types share a format.
 MEDIA_TYPES = {block_and_format: media_type for media_type, block_and_format in reversed(FORMATS.items())}
-Kind: TypeAlias = Literal["text", "reasoning", "call", "image", "audio"]
-
-
-class _Fields(Struct, gc=False, rename="camel"):
-    """Base of structs that cover all variants of a union: members that a variant doesn't have stay None."""
-
-
-class _TextFields(_Fields):
-    text: str = ""
-    input: str = ""
-    message: str = ""
-
-
-class _Source(_Fields):
-    data: bytes = msgspec.field(default=b"", name="bytes")
-    s3_location: dict[str, object] | None = None
-
-
-class _Media(_Fields):
-    format: str = ""
-    source: _Source | None = None
-    error: _TextFields | None = None
-
-
-class _Call(_Fields):
-    tool_use_id: str
-    name: str
-    input: msgspec.Raw = msgspec.Raw(b"{}")
-    type: str | None = None
-
-
-class _Reasoning(_Fields):
-    text: str = ""
-    signature: str | None = None
-    redacted_content: bytes = b""
-    reasoning_text: _Reasoning | None = None
-
-
-class _Citations(_Fields):
-    content: list[_TextFields] = []
-
-
-class _Delta(_Fields):
-    text: str | None = None
-    tool_use: _TextFields | None = None
-    reasoning_content: _Reasoning | None = None
-    image: _Media | None = None
-
-
-class _Block(_Fields):
-    text: str | None = None
-    tool_use: _Call | None = None
-    reasoning_content: _Reasoning | None = None
-    citations_content: _Citations | None = None
-    image: _Media | None = None
-    audio: _Media | None = None
-
-
-class _Usage(_Fields):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_input_tokens: int | None = None
-    cache_write_input_tokens: int | None = None
-
-
-class _Event(_Fields):
-    content_block_index: int = 0
-    start: _Block | None = None
-    delta: _Delta | None = None
-    stop_reason: str = ""
-    usage: msgspec.Raw = NULL
-
-
-class _Error(_Fields):
-    type: str = "error"
-    message: str = ""
-
-
-class _Chunk(_Fields):
-    content_block_delta: _Event | None = None
-    content_block_start: _Event | None = None
-    content_block_stop: _Event | None = None
-    message_stop: _Event | None = None
-    metadata: _Event | None = None
-    error: _Error | None = None
-
-
-class _Message(_Fields):
-    content: list[_Block] = []
-
-
-class _Output(_Fields):
-    message: _Message | None = None
-
-
-class _Body(_Fields):
-    output: _Output | None = None
-    stop_reason: str = ""
-    usage: msgspec.Raw = NULL
-    message: str = ""
+Kind: TypeAlias = Literal["text", "reasoning", "call", "image", "audio", "hosted"]
 
 
 @dataclass(slots=True)
@@ -166,11 +76,15 @@ class _OpenBlock:
     data: bytearray = field(default_factory=bytearray)
     format: str = ""
     problem: str | None = None
+    citations: list[Fields] = field(default_factory=list[Fields])
+    fields: Fields = field(default_factory=dict[str, Any])
 
 
-_chunk = msgspec.json.Decoder(_Chunk)
-_body = msgspec.json.Decoder(_Body)
-_counts = msgspec.json.Decoder(_Usage | None)
+_chunk = msgspec.json.Decoder(Chunk)
+_body = msgspec.json.Decoder(Body)
+_block = msgspec.json.Decoder(Block)
+_any = msgspec.json.Decoder()
+_counts = msgspec.json.Decoder(TokenCounts | None)
 
 
 @dataclass(slots=True)
@@ -180,18 +94,24 @@ class _Reader:
     blocks: dict[int, _OpenBlock] = field(default_factory=dict[int, _OpenBlock])
     reason: str | None = None
     usage: Usage | None = None
+    hosted: HostedCalls = field(default_factory=HostedCalls)
+    tools: dict[str, str] = field(default_factory=dict[str, str])
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
         """Read the JSON of one frame."""
-        self.feed(_chunk.decode(text), events)
+        self.feed(_chunk.decode(text), text, events)
 
-    def feed(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
+    def feed(self, chunk: Chunk, raw: bytes, events: list[StreamEvent]) -> None:
         if (more := chunk.content_block_delta) is not None:
-            if more.delta is not None:
+            if more.delta is not None and (not more.delta.is_known or self.is_hosted(more.content_block_index)):
+                self.extend_hosted(more.content_block_index, _any.decode(raw)["contentBlockDelta"]["delta"], events)
+            elif more.delta is not None:
                 self.add_delta(more.content_block_index, more.delta, events)
         elif (started := chunk.content_block_start) is not None:
-            if started.start is not None:
+            if started.start is not None and not started.start.is_known:
+                self.start_hosted(started.content_block_index, _any.decode(raw)["contentBlockStart"]["start"], events)
+            elif started.start is not None:
                 self.start_block(started.content_block_index, started.start, events)
         elif chunk.content_block_stop is not None:
             self.stop_block(chunk.content_block_stop.content_block_index, events)
@@ -205,22 +125,38 @@ class _Reader:
             self.done = True
             events.append(ProviderFault(f"{chunk.error.type}: {chunk.error.message}"))
 
-    def start_block(self, index: int, start: _Block, events: list[StreamEvent]) -> None:
+    def is_hosted(self, index: int) -> bool:
+        """Whether the open block at an index goes back as it is."""
+        return (block := self.blocks.get(index)) is not None and block.kind == "hosted"
+
+    def extend_hosted(self, index: int, delta: Fields, events: list[StreamEvent]) -> None:
+        """Add to a block that goes back as it is."""
+        if delta:
+            extend_block(self.find_block(index, "hosted", events).fields, delta)
+
+    def start_hosted(self, index: int, fields: Fields, events: list[StreamEvent]) -> None:
+        """Open a block that goes back as it is."""
+        if not fields:
+            return
+        self.open_block(index, "hosted", events).fields = fields
+        started = describe_block(fields, index, dict(self.tools))
+        if "toolResult" not in fields:
+            events.append(HostedCall(started.call_id, started.tool, state="running"))
+
+    def start_block(self, index: int, start: Block, events: list[StreamEvent]) -> None:
         """Open a call or an image. Text and reasoning open with their first delta, because few models send a start."""
         if start.tool_use is not None:
             self.start_call(index, start.tool_use, events)
         elif start.image is not None:
             self.open_block(index, "image", events).format = start.image.format
 
-    def start_call(self, index: int, call: _Call, events: list[StreamEvent]) -> _OpenBlock | None:
-        """Open a call. Returns None for one that the provider runs itself."""
-        if call.type == PROVIDER_RUN:
-            return None
+    def start_call(self, index: int, call: Call, events: list[StreamEvent]) -> _OpenBlock:
+        """Open a call."""
         self.blocks[index] = block = _OpenBlock("call", call.tool_use_id)
         events.append(ToolInputStart(call.tool_use_id, call.name))
         return block
 
-    def add_delta(self, index: int, delta: _Delta, events: list[StreamEvent]) -> None:
+    def add_delta(self, index: int, delta: Delta, events: list[StreamEvent]) -> None:
         if delta.text is not None:
             block = self.find_block(index, "text", events)
             if delta.text:
@@ -231,6 +167,10 @@ class _Reader:
             _add_reasoning(self.find_block(index, "reasoning", events), delta.reasoning_content, events)
         elif delta.image is not None:
             _add_media(self.find_block(index, "image", events), delta.image)
+        elif delta.citation is not None:
+            block = self.find_block(index, "text", events)
+            block.citations.append(delta.citation)
+            events.append(read_citation(block.id, delta.citation))
 
     def find_block(self, index: int, kind: Kind, events: list[StreamEvent]) -> _OpenBlock:
         block = self.blocks.get(index)
@@ -256,7 +196,10 @@ class _Reader:
             return
         match block.kind:
             case "text":
-                events.append(TextEnd(block.id))
+                events.append(TextEnd(block.id, format_citations(block.citations)))
+            case "hosted":
+                close_arguments(block.fields)
+                read_block(describe_block(block.fields, index, self.tools), self.hosted, events)
             case "call":
                 if not block.pieces:
                     events.append(ToolInputDelta(block.id, "{}"))
@@ -291,31 +234,41 @@ def parse_full(data: bytes) -> list[StreamEvent]:
     return [ProviderFault(body.message)] if body.output is None and body.message else _parse_body(body)
 
 
-def _parse_body(body: _Body) -> list[StreamEvent]:
+def _parse_body(body: Body) -> list[StreamEvent]:
     message = body.output.message if body.output else None
     blocks = message.content if message else []
     events: list[StreamEvent] = []
     reader = _Reader(reason=body.stop_reason, usage=_usage(body.usage))
-    for index, block in enumerate(blocks):
-        _add_full_block(reader, index, block, events)
+    for index, raw in enumerate(blocks):
+        block = _block.decode(raw)
+        if block.is_known:
+            _add_full_block(reader, index, block, events)
+        else:
+            reader.start_hosted(index, _any.decode(raw), events)
         # The limit may have cut off the last block, even if the provider completed its input to valid JSON.
-        if not (block.tool_use and index == len(blocks) - 1 and STOP_REASONS.get(body.stop_reason) == "length"):
+        if not (
+            reader.blocks[index].kind == "call"
+            and index == len(blocks) - 1
+            and STOP_REASONS.get(body.stop_reason) == "length"
+        ):
             reader.stop_block(index, events)
     reader.end(events)
     return events
 
 
-def _add_full_block(reader: _Reader, index: int, block: _Block, events: list[StreamEvent]) -> None:
+def _add_full_block(reader: _Reader, index: int, block: Block, events: list[StreamEvent]) -> None:
     if block.tool_use is not None:
         arguments = bytes(block.tool_use.input).decode()
         _add_arguments(reader.start_call(index, block.tool_use, events), arguments, events)
     elif block.citations_content is not None:
         text = "".join(part.text for part in block.citations_content.content)
-        reader.add_delta(index, _Delta(text=text), events)
+        reader.add_delta(index, Delta(text=text), events)
+        for citation in block.citations_content.citations:
+            reader.add_delta(index, Delta(citation=citation), events)
     elif block.audio is not None:
         _add_media(reader.open_block(index, "audio", events), block.audio)
     else:
-        reader.add_delta(index, _Delta(block.text, None, block.reasoning_content, block.image), events)
+        reader.add_delta(index, Delta(block.text, None, block.reasoning_content, block.image), events)
 
 
 def _add_arguments(block: _OpenBlock | None, text: str, events: list[StreamEvent]) -> None:
@@ -325,7 +278,7 @@ def _add_arguments(block: _OpenBlock | None, text: str, events: list[StreamEvent
         events.append(ToolInputDelta(block.id, text))
 
 
-def _add_reasoning(block: _OpenBlock, delta: _Reasoning, events: list[StreamEvent]) -> None:
+def _add_reasoning(block: _OpenBlock, delta: Reasoning, events: list[StreamEvent]) -> None:
     reasoning = delta.reasoning_text or delta
     if reasoning.text:
         block.pieces.append(reasoning.text)
@@ -334,7 +287,7 @@ def _add_reasoning(block: _OpenBlock, delta: _Reasoning, events: list[StreamEven
     block.data += delta.redacted_content
 
 
-def _add_media(block: _OpenBlock, media: _Media) -> None:
+def _add_media(block: _OpenBlock, media: Media) -> None:
     block.format = media.format or block.format
     if media.error is not None:
         block.problem = f"was not made ({media.error.message[:MAX_DETAIL]})"

@@ -14,6 +14,7 @@ from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
+from showandtell.core.wire.hosted_blocks import read_citations
 from showandtell.core.wire.opaque import (
     arguments_json,
     block_tree,
@@ -113,7 +114,13 @@ def leading_messages(options: Options, target: Target) -> list[Tree]:  # noqa: A
 def render_entry(entry: Entry, target: Target) -> list[Tree]:
     """Return one message, or none if the entry has nothing for this provider."""
     parts = without_trailing_reasoning(entry.parts)
-    blocks = [block for part in parts for block in _blocks(part, entry, target)]
+    blocks: list[Tree] = []
+    for part in parts:
+        citations = read_citations(part.text) if isinstance(part, Opaque) and part.provider == target.signer else None
+        if citations is None:
+            blocks += _blocks(part, entry, target)
+        elif blocks and isinstance(text := blocks[-1], Mapping) and "text" in text:
+            blocks[-1] = {"citationsContent": {"content": [text], "citations": citations}}
     return [{"role": entry.role, "content": blocks}] if blocks else []
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
+from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
     ProviderFault,
     ReasoningEnd,
@@ -24,7 +24,27 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.message import Stop
+from showandtell.core.wire.hosted_blocks import Fields, read_block, to_json
 from showandtell.core.wire.open_block import OpenBlock
+from showandtell.core.wire.openai_chat.chat_types import (
+    CallDelta,
+    Chunk,
+    CompletionDetails,
+    Delta,
+    Error,
+    Item,
+    PromptDetails,
+    TokenCounts,
+    Url,
+)
+from showandtell.core.wire.openai_chat.hosted import (
+    TEXT_ITEMS,
+    Audio,
+    ExecutedTools,
+    describe_annotation,
+    describe_item,
+    read_citation,
+)
 from showandtell.core.wire.response_files import read_data_url
 from showandtell.core.wire.stream import decode_optional, full_parser
 from showandtell.core.wire.usage import NULL, dollars
@@ -41,115 +61,26 @@ STOP_REASONS: dict[str, Stop] = {
 }
 #: The text field of each type of OpenRouter's reasoning details that is streamed in pieces; other types come complete.
 DETAIL_TEXT_FIELDS = {"reasoning.text": "text", "reasoning.summary": "summary"}
+#: What goes back with the call of a custom tool.
+CUSTOM = '{"type":"custom"}'
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
 WITHOUT_DETAIL = frozenset({"stop", "length", "tool_calls", "error"})
 
 
-class _Function(Struct, gc=False):
-    name: str | None = None
-    arguments: str | dict[str, Any] | None = None
-
-
-class _CallDelta(Struct, gc=False):
-    """A piece of a tool call, or a complete call."""
-
-    index: int | None = None
-    id: str | None = None
-    function: _Function | None = None
-
-
-class _ThinkingText(Struct, gc=False):
-    text: str = ""
-
-
-class _Item(Struct, gc=False):
-    """An item of Mistral's content lists: a text, or reasoning made of texts."""
-
-    type: str = ""
-    text: str = ""
-    thinking: list[_ThinkingText] = []
-
-
-class _Url(Struct, gc=False):
-    url: str = ""
-
-
-class _Image(Struct, gc=False):
-    """A generated image, in OpenRouter's format."""
-
-    image_url: _Url | str | None = None
-
-
-class _Delta(Struct, gc=False):
-    content: str | list[_Item] | dict[str, Any] | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-    tool_calls: list[_CallDelta] | None = None
-    function_call: _Function | None = None
-    images: list[_Image] | None = None
-    reasoning_details: list[dict[str, Any]] | None = None
-
-
-class _Choice(Struct, gc=False):
-    delta: _Delta | None = None
-    message: _Delta | None = None
-    finish_reason: str | None = None
-
-
-class _PromptDetails(Struct, gc=False):
-    """Prompt tokens by modality, and those read from or written to a cache."""
-
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    text_tokens: int | None = None
-    image_tokens: int | None = None
-    audio_tokens: int | None = None
-    video_tokens: int | None = None
-
-
-class _CompletionDetails(Struct, gc=False):
-    reasoning_tokens: int | None = None
-
-
-class _Usage(Struct, gc=False):
-    """Token counts. Only OpenRouter sends `cost`, only DeepSeek `prompt_cache_hit_tokens`."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: _PromptDetails | None = None
-    completion_tokens_details: _CompletionDetails | None = None
-    prompt_cache_hit_tokens: int | None = None
-    cost: Any = None
-
-
-class _Error(Struct, gc=False):
-    message: str | None = None
-    type: str | None = None
-
-
-class _Groq(Struct, gc=False):
-    """Groq's own field of a stream chunk."""
-
-    usage: msgspec.Raw = NULL
-    error: str | None = None
-
-
-class _Chunk(Struct, gc=False):
-    choices: list[_Choice] | None = None
-    usage: msgspec.Raw = NULL
-    error: _Error | str | None = None
-    x_groq: _Groq | None = None
-
-
-_chunk = msgspec.json.Decoder(_Chunk)
-_counts = msgspec.json.Decoder(_Usage | None)
+_chunk = msgspec.json.Decoder(Chunk)
+_counts = msgspec.json.Decoder(TokenCounts | None)
+_item = msgspec.json.Decoder(Item)
+_any = msgspec.json.Decoder()
 
 
 @dataclass(slots=True)
 class _Call:
+    """A call. The input of a custom tool is any text, which becomes the argument `input` at its end."""
+
     call_id: str
     is_empty: bool = True
+    is_custom: bool = False
+    custom: list[str] = field(default_factory=list[str])
 
 
 @dataclass(slots=True)
@@ -169,6 +100,12 @@ class _Reader(OpenBlock):
     by_index: dict[int, _Call] = field(default_factory=dict[int, _Call])
     by_id: dict[str, _Call] = field(default_factory=dict[str, _Call])
     details: list[_Detail] = field(default_factory=list[_Detail])
+    hosted: HostedCalls = field(default_factory=HostedCalls)
+    executed: ExecutedTools = field(default_factory=ExecutedTools)
+    audio: Audio = field(default_factory=Audio)
+    annotations: list[Fields] = field(default_factory=list[Fields])
+    early: list[Fields] = field(default_factory=list[Fields])
+    text_id: str = ""
     is_refused: bool = False
     reason: str = ""
     usage: bytes | msgspec.Raw = b"null"
@@ -182,7 +119,7 @@ class _Reader(OpenBlock):
         else:
             self.feed(_chunk.decode(text), events)
 
-    def feed(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
+    def feed(self, chunk: Chunk, events: list[StreamEvent]) -> None:
         if error := chunk.error or (chunk.x_groq and chunk.x_groq.error):
             self.done = True
             events.append(_fault(error))
@@ -201,51 +138,83 @@ class _Reader(OpenBlock):
             self.reason = choice.finish_reason
             self.close(events)
 
-    def add_delta(self, delta: _Delta, events: list[StreamEvent]) -> None:
+    def add_delta(self, delta: Delta, events: list[StreamEvent]) -> None:
         if thought := delta.reasoning_content or delta.reasoning:
             self.add_reasoning(thought, events)
         elif delta.reasoning_details:
             self.add_reasoning(_details_text(delta.reasoning_details), events)
         self.add_content(delta.content, events)
+        if delta.audio and (words := self.audio.add(delta.audio)):
+            self.add_text(words, events)
+        self.executed.add(delta.executed_tools or (), events)
+        for annotation in delta.annotations or ():
+            self.add_annotation(annotation, events)
         if delta.refusal:
             self.is_refused = True
             self.add_text(delta.refusal, events)
         for image in delta.images or ():
             self.close_block(events)
             url = image.image_url
-            events.append(read_data_url(url.url if isinstance(url, _Url) else url or ""))
+            events.append(read_data_url(url.url if isinstance(url, Url) else url or ""))
         for piece in delta.tool_calls or ():
             self.add_call_delta(piece, events)
         # Snowflake sends an empty one beside every text.
         if delta.function_call and (delta.function_call.name or delta.function_call.arguments):
-            self.add_call_delta(_CallDelta(0, None, delta.function_call), events)
+            self.add_call_delta(CallDelta(0, None, delta.function_call), events)
         for detail in delta.reasoning_details or ():
             _add_detail(detail, self.details)
 
-    def add_content(self, content: str | list[_Item] | dict[str, Any] | None, events: list[StreamEvent]) -> None:
+    def add_annotation(self, annotation: Fields, events: list[StreamEvent]) -> None:
+        """Keep an annotation: the source of the newest text, or what the host read in a file."""
+        if self.text_id and (source := read_citation(self.text_id, annotation)):
+            events.append(source)
+        elif annotation.get("type") == "url_citation":
+            self.early.append(annotation)
+        else:
+            self.annotations.append(annotation)
+            read_block(describe_annotation(annotation, len(self.annotations) - 1), self.hosted, events)
+
+    def add_text(self, text: str | None, events: list[StreamEvent]) -> None:
+        """Add text, and the sources that came before it."""
+        OpenBlock.add_text(self, text, events)
+        if text and self.current:
+            self.text_id, early, self.early = self.current[1], self.early, []
+            for annotation in early:
+                self.add_annotation(annotation, events)
+
+    def add_content(self, content: str | list[msgspec.Raw] | dict[str, Any] | None, events: list[StreamEvent]) -> None:
         match content:
             case str():
                 self.add_text(content, events)
             case dict():  # Cloudflare parses the answer to a JSON schema
                 self.add_text(msgspec.json.encode(content).decode(), events)
             case _:
-                for item in content or ():
+                for raw in content or ():
+                    fields = _any.decode(raw)
+                    if str(fields.get("type") or "") not in TEXT_ITEMS:
+                        self.close_block(events)
+                        read_block(describe_item(fields, self.count), self.hosted, events)
+                        self.count += 1
+                        continue
+                    item = _item.decode(raw)
                     self.add_reasoning("".join([thought.text for thought in item.thinking]), events)
                     self.add_text(item.text, events)
 
-    def add_call_delta(self, piece: _CallDelta, events: list[StreamEvent]) -> None:
+    def add_call_delta(self, piece: CallDelta, events: list[StreamEvent]) -> None:
         call = self.find_call(piece)
         if call is None:
             self.close_block(events)
             call = self.start_call(piece, events)
+        if piece.custom and piece.custom.input:
+            call.custom.append(piece.custom.input)
         arguments = piece.function.arguments if piece.function else None
         if text := msgspec.json.encode(arguments).decode() if isinstance(arguments, dict) else arguments:
             call.is_empty = False
             events.append(ToolInputDelta(call.call_id, text))
 
-    def find_call(self, piece: _CallDelta) -> _Call | None:
+    def find_call(self, piece: CallDelta) -> _Call | None:
         """Return the call that a piece continues, or None for a new call: a new id, or a name if there are no ids."""
-        is_named = bool(piece.function and piece.function.name)
+        is_named = bool(piece.name)
         if piece.index is not None:
             call = self.by_index.get(piece.index)
             # Some hosts give every call the index 0. Others give every piece of a call a new id, but only one a name.
@@ -255,28 +224,33 @@ class _Reader(OpenBlock):
             return self.by_id.get(piece.id)
         return self.calls[-1] if self.calls and not is_named else None
 
-    def start_call(self, piece: _CallDelta, events: list[StreamEvent]) -> _Call:
+    def start_call(self, piece: CallDelta, events: list[StreamEvent]) -> _Call:
         call = _Call(piece.id or f"call_{len(self.calls) + 1}")
         self.calls.append(call)
         self.by_id.setdefault(call.call_id, call)
         if piece.index is not None:
             self.by_index[piece.index] = call
-        events.append(ToolInputStart(call.call_id, (piece.function and piece.function.name) or ""))
+        call.is_custom = bool(piece.custom and piece.custom.name)
+        events.append(ToolInputStart(call.call_id, piece.name))
         return call
 
     def close(self, events: list[StreamEvent]) -> None:
         """End all blocks and calls. If the limit was hit, the last call may be cut off and stays open."""
         self.close_block(events)
         is_cut = STOP_REASONS.get(self.reason, "cut") in ("length", "cut", "error")
-        if self.details and not is_cut:
+        kept = _serialize_details(self.details) if self.details and not is_cut else None
+        files = to_json({"annotations": self.annotations}) if self.annotations else None
+        for fields in filter(None, (kept, files)):
             name = f"r{self.count}"
             self.count += 1
-            events += [ReasoningStart(name), ReasoningEnd(name, _serialize_details(self.details))]
+            events += [ReasoningStart(name), ReasoningEnd(name, fields)]
         complete = self.calls[:-1] if is_cut else self.calls
         for call in complete:
-            if call.is_empty:
+            if call.is_custom:
+                events.append(ToolInputDelta(call.call_id, to_json({"input": "".join(call.custom)})))
+            elif call.is_empty:
                 events.append(ToolInputDelta(call.call_id, "{}"))
-            events.append(ToolInputEnd(call.call_id))
+            events.append(ToolInputEnd(call.call_id, CUSTOM if call.is_custom else None))
 
     def end(self, events: list[StreamEvent], *, is_whole: bool = False) -> None:
         """End the message. One that is whole needs no reason: Snowflake gives none, or an empty one."""
@@ -288,6 +262,9 @@ class _Reader(OpenBlock):
             self.close(events)
         if self.reason:
             self.close_block(events)
+        self.audio.end(events)
+        for block in self.executed.blocks():
+            read_block(block, self.hosted, events)
         # An unknown reason may not be a success, so it counts as "cut"; `detail` has the reason.
         stop = STOP_REASONS.get(self.reason, "cut")
         if stop == "end" and self.calls:
@@ -313,7 +290,7 @@ def parse_full(data: bytes) -> list[StreamEvent]:
     return events
 
 
-def _number(calls: Sequence[_CallDelta]) -> None:
+def _number(calls: Sequence[CallDelta]) -> None:
     """Give every call of a complete message an index, because each is a separate call whatever its id."""
     for index, call in enumerate(calls):
         call.index = index
@@ -349,10 +326,10 @@ def _serialize_details(details: list[_Detail]) -> str:
 
 
 def _usage(raw: bytes | msgspec.Raw) -> Usage:
-    usage = decode_optional(_counts, raw) or _Usage()
+    usage = decode_optional(_counts, raw) or TokenCounts()
     prompt, completion = (
-        usage.prompt_tokens_details or _PromptDetails(),
-        usage.completion_tokens_details or _CompletionDetails(),
+        usage.prompt_tokens_details or PromptDetails(),
+        usage.completion_tokens_details or CompletionDetails(),
     )
     modalities = {
         "text": prompt.text_tokens,
@@ -371,7 +348,7 @@ def _usage(raw: bytes | msgspec.Raw) -> Usage:
     )
 
 
-def _fault(error: _Error | str) -> ProviderFault:
+def _fault(error: Error | str) -> ProviderFault:
     if isinstance(error, str):
         return ProviderFault(error)
     return ProviderFault(": ".join(text for text in (error.type, error.message) if text) or "error")

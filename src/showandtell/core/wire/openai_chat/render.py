@@ -182,6 +182,7 @@ def _assistant_messages(entry: Entry, target: Target) -> list[Tree]:
     """Return one message, with fields that the host needs back, such as `reasoning_content` or `reasoning_details`."""
     text = ""
     calls: list[Tree] = []
+    items: list[Tree] = []
     fields: dict[str, Tree] = {}
     for part in entry.parts:
         match part:
@@ -189,19 +190,31 @@ def _assistant_messages(entry: Entry, target: Target) -> list[Tree]:
                 text += piece
             case ToolCall():
                 calls.append(_call(part))
+            case Opaque() if part.provider == target.signer:
+                own = _opaque_fields(part)
+                if "type" in own:
+                    items += [{"type": "text", "text": text}] if text else []
+                    items.append(own)
+                    text = ""
+                elif "annotations" not in own or target.dialect.takes_annotations:
+                    fields |= own
             case Opaque():
-                fields |= _opaque_fields(part) if part.provider == target.signer else {}
+                pass
             case RenderedFile() | Result() | RenderedBlock() | Approval():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-chat")
             case _ as never:
                 assert_never(never)
-    if not (text or calls):
+    if not (text or calls or items):
         return []
-    message: dict[str, Tree] = {"role": "assistant", "content": text or None}
+    content: Tree = [*items, *([{"type": "text", "text": text}] if text else [])] if items else text or None
+    message: dict[str, Tree] = {"role": "assistant", "content": content}
     return [fields | message | ({"tool_calls": calls} if calls else {})]
 
 
 def _call(call: ToolCall) -> Tree:
+    if call.opaque is not None and "custom" in call.opaque.text:
+        text = msgspec.json.decode(call.arguments, type=dict[str, str]).get("input", "")
+        return {"id": call.call_id, "type": "custom", "custom": {"name": call.tool, "input": text}}
     function = {"name": call.tool, "arguments": arguments_text(call.arguments)}
     return {"id": call.call_id, "type": "function", "function": function}
 
