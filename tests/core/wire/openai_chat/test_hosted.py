@@ -63,8 +63,8 @@ def test_a_complete_answer_has_the_tools_of_its_stream():
 
 @pytest.mark.parametrize("is_early", [True, False])
 def test_citations_are_sources_of_the_text_before_or_after_it(is_early):
-    said, cited = delta(content="A fruit."), delta(content="", annotations=[CITATION])
-    events = parse(*([cited, said] if is_early else [said, cited]), delta("stop"))
+    words, cited = delta(content="A fruit."), delta(content="", annotations=[CITATION])
+    events = parse(*([cited, words] if is_early else [words, cited]), delta("stop"))
     assert [item.source for item in events if isinstance(item, SourceEvent)] == [Source("A", "https://a.example")]
     assert kept(events).parts == (Text("A fruit."), Source("A", "https://a.example"))
 
