@@ -28,6 +28,11 @@ MIN_TOOL_TEXT = 1000
 NOT_STORED = "was not stored before the run ended: ask the model to make it again"
 
 
+def not_stored(draft: Draft) -> list[ProbedFile]:
+    """The files of a draft as they are numbered if the run ends before they are stored."""
+    return [ProbedFile(file.name or "", problem=NOT_STORED) for file in draft.claims]
+
+
 def check_max_tool_text(limit: int | None) -> int | None:
     """The limit. Raises `BadInput` if it is too low."""
     if limit is not None and limit < MIN_TOOL_TEXT:
@@ -73,6 +78,6 @@ async def accept_result(
         raise
     except asyncio.CancelledError:  # the tool has finished, so keep its result without the files
         draft = draft if limit is None else bound_text(draft, limit)
-        return draft, [ProbedFile(file.name or "", problem=NOT_STORED) for file in draft.claims]
+        return draft, not_stored(draft)
     except Exception as error:  # noqa: BLE001 - a tool's own file reader may raise anything
         return result_draft(call, error_result(redact(call, error))), ()

@@ -78,6 +78,10 @@ class Loader:
     sharing: Sharing
     spend: Callable[[Usage], None] = spend_nothing
 
+    def files_access(self) -> FilesAccess:
+        """How to reach the provider's files."""
+        return FilesAccess(self.connect(), self.retry, self.sharing.clock)
+
     async def load(self, wants: Iterable[DerivationRequest]) -> Derivations:
         """Fulfill every request. Raises errors that prevent any use of the provider, such as `MissingKey`."""
         requests, semaphore = frozenset(wants), asyncio.Semaphore(MAX_CONCURRENT)
@@ -112,8 +116,7 @@ class Loader:
         """The functions that fulfill requests, by the name of the conversion. The conversation does all others."""
         makers: dict[str, Make] = {LINK: self.from_bytes(self.link), FETCH: self.fetch}
         if uploads:
-            access = FilesAccess(self.connect(), self.retry, self.sharing.clock)
-            makers[UPLOAD] = self.from_bytes(partial(self.store, access))
+            makers[UPLOAD] = self.from_bytes(partial(self.store, self.files_access()))
         if self.sharing.transcribe is not None:
             makers[TRANSCRIPT] = self.from_bytes(self.transcribe)
         if self.sharing.describer is not None:

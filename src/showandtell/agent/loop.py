@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from showandtell.agent.accept_results import NOT_STORED, Ready
+from showandtell.agent.accept_results import Ready, not_stored
 from showandtell.agent.answer import Answer, check_answer, with_tool_choice
 from showandtell.agent.decide import UNKNOWN, AskModel, CheckAnswer, Close, Done, LoopLimits, RunTools, Wait, decide
 from showandtell.agent.execute import error_result
 from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loader import Loader, Sharing
+from showandtell.agent.made_files import MadeFiles
 from showandtell.agent.memory import Memory
 from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.agent.provider_uploads import forget_expired, forget_failed
@@ -300,9 +301,13 @@ class Loop:
         self.usage += accumulator.usage
         if not draft.parts and early is not None:
             return
-        probed: Sequence[ProbedFile] = [ProbedFile(file.name or "", problem=NOT_STORED) for file in draft.claims]
+        made = MadeFiles(self.loader.files_access, self.target)
+        probed: Sequence[ProbedFile] = not_stored(draft)
         try:
+            draft = await made.fetch(draft)
+            probed = not_stored(draft)
             probed = await self.conversation.probe(draft) if probed else ()
+            await made.learn(self.conversation)
         except asyncio.CancelledError:
             draft = replace(draft, stop="cancelled")
             raise

@@ -23,7 +23,7 @@ from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.core.wire.request import CHUNK_SIZE, Request
 from showandtell.core.wire.stream import DECODE_ERRORS
 from showandtell.errors import BadAnswer, FileChanged, ProviderError, ProviderUnavailable
-from showandtell.providers.exchange import Exchange, close_body, error_text, read_pieces, read_prefix
+from showandtell.providers.exchange import Exchange, close_body, error_text, read_limited, read_pieces, read_prefix
 from showandtell.providers.refusals import provider_error
 from showandtell.providers.retry import RetryPolicy, pause_before
 from showandtell.providers.secrets import conceal_error, secrets_in
@@ -131,7 +131,12 @@ class FilesApi:
 
     def join_headers(self, exchange: Exchange) -> dict[str, str]:
         """The headers, each appended to the exchange's own list of that name."""
-        return {name: _join(exchange.headers.get(name, ""), ours) for name, ours in self.headers.items()}
+        return join_headers(self.headers, exchange)
+
+
+def join_headers(headers: Mapping[str, str], exchange: Exchange) -> dict[str, str]:
+    """List headers, each appended to the exchange's own list of that name."""
+    return {name: _join(exchange.headers.get(name, ""), ours) for name, ours in headers.items()}
 
 
 def _join(own: str, ours: str) -> str:
@@ -146,7 +151,7 @@ async def put_form(access: FilesAccess, api: FilesApi, facts: Facts, blobs: Blob
     start, end = write_form(api.fields, facts)
     headers = {**api.join_headers(access.exchange), "content-type": f"multipart/form-data; boundary={facts.sha256}"}
     request = UploadRequest(access.exchange.base + api.path, headers, (start, facts, end), blobs)
-    _, data = await _deliver(access, request)
+    _, data = await deliver(access, request)
     file = _read(data, _StoredFile)
     return Derivative(file_id=file.id, expires=_expiry(file.created_at, file.expires_at, access.clock))
 
@@ -179,14 +184,14 @@ async def put_resumable(access: FilesAccess, api: FilesApi, facts: Facts, blobs:
         "x-goog-upload-header-content-type": facts.media_type,
     }
     base = access.exchange.base
-    headers, _ = await _deliver(access, UploadRequest(f"{base}/upload{api.path}", start, (metadata,)))
+    headers, _ = await deliver(access, UploadRequest(f"{base}/upload{api.path}", start, (metadata,)))
     url = _on_same_host(headers.get("x-goog-upload-url", ""), base)
     finish = {
         "content-type": facts.media_type,
         "x-goog-upload-command": "upload, finalize",
         "x-goog-upload-offset": "0",
     }
-    _, data = await _deliver(access, UploadRequest(url, finish, (facts,), blobs))
+    _, data = await deliver(access, UploadRequest(url, finish, (facts,), blobs))
     file = await _wait_for(_read(data, _GoogleAnswer).file, access, api)
     return Derivative(file_id=file.uri, expires=_expiry(file.create_time, file.expiration_time, access.clock))
 
@@ -211,7 +216,7 @@ async def _wait_for(file: _GoogleFile, access: FilesAccess, api: FilesApi) -> _G
         await access.retry.sleep(POLL_SECONDS)
         waited += POLL_SECONDS
         request = UploadRequest(f"{access.exchange.base}{api.path}/{_last_segment(file.name)}", {}, method="GET")
-        _, data = await _deliver(access, request)
+        _, data = await deliver(access, request)
         file = _read(data, _GoogleFile)
     if file.state == "FAILED":
         raise ProviderError(f"the file can't be read: {file.error.message if file.error else 'no reason is given'}")
@@ -244,12 +249,14 @@ def _seconds(moment: datetime | int) -> float:
     return moment.timestamp() if isinstance(moment, datetime) else float(moment)
 
 
-async def _deliver(access: FilesAccess, request: UploadRequest) -> tuple[Mapping[str, str], bytes]:
-    """Send with retries, like a model call. Returns the response's headers and bytes."""
+async def deliver(
+    access: FilesAccess, request: UploadRequest, limit: int = MAX_RESPONSE
+) -> tuple[Mapping[str, str], bytes]:
+    """Send with retries, like a model call. Returns the response's headers and its first `limit` bytes."""
     retry, waited, retries = access.retry, 0.0, 0
     while True:
         try:
-            return await _send(access.exchange, request)
+            return await _send(access.exchange, request, limit)
         except ProviderError as error:
             pause = pause_before(error, retries, retry)
             if pause is None or retries == retry.tries or waited + pause > retry.seconds:
@@ -258,22 +265,22 @@ async def _deliver(access: FilesAccess, request: UploadRequest) -> tuple[Mapping
         await retry.sleep(pause)
 
 
-async def _send(exchange: Exchange, upload_request: UploadRequest) -> tuple[Mapping[str, str], bytes]:
+async def _send(exchange: Exchange, upload_request: UploadRequest, limit: int) -> tuple[Mapping[str, str], bytes]:
     headers = {**exchange.headers, **upload_request.headers, "content-length": str(upload_request.size)}
     request: HttpRequest = replace(upload_request, headers=headers)
     if exchange.authorize is not None:
         request = replace(upload_request, headers={**headers, **await exchange.authorize(request)})
     try:
-        return await _ask(exchange, request)
+        return await _ask(exchange, request, limit)
     except ProviderError as error:
         redacted = conceal_error(error, secrets_in(request.headers))
     raise redacted
 
 
-async def _ask(exchange: Exchange, request: HttpRequest) -> tuple[Mapping[str, str], bytes]:
+async def _ask(exchange: Exchange, request: HttpRequest, limit: int) -> tuple[Mapping[str, str], bytes]:
     try:
         async with exchange.send(request) as response:
-            data = await _read_response(response)
+            data = await _read_response(response, limit)
             if response.status >= 300:
                 raise provider_error(response, data)
             return response.headers, data
@@ -281,9 +288,10 @@ async def _ask(exchange: Exchange, request: HttpRequest) -> tuple[Mapping[str, s
         raise ProviderUnavailable(f"{urlsplit(request.url).netloc} can't be reached: {error_text(error)}") from error
 
 
-async def _read_response(response: HttpResponse) -> bytes:
+async def _read_response(response: HttpResponse, limit: int) -> bytes:
+    """The bytes of a response. A file that breaks off is an error; of an error text, the start is enough."""
     try:
-        return await read_prefix(response.body, MAX_RESPONSE)
+        return await (read_limited if response.status < 300 else read_prefix)(response.body, limit)
     finally:
         await close_body(response)
 
@@ -331,7 +339,7 @@ async def delete(access: FilesAccess, target: Target, file_id: str) -> Failed | 
         return Failed(f"{target.vendor} has no place for files, so none can be deleted: {file_id}", "files api")
     url = f"{access.exchange.base}{api.path}/{_last_segment(file_id)}"
     try:
-        await _deliver(access, UploadRequest(url, api.join_headers(access.exchange), method="DELETE"))
+        await deliver(access, UploadRequest(url, api.join_headers(access.exchange), method="DELETE"))
     except ProviderError as error:
         if error.status not in api.missing_statuses:
             return Failed(f"{target.vendor} keeps {file_id}: {str(error)[:300]}", "files api")

@@ -31,6 +31,7 @@ class Derivative(Struct, frozen=True):
     by: who made the words of a description, such as a model's name. Empty for all others.
     expires: when `file_id` or `url` expires, in epoch seconds of our own clock; None if unknown. Callers drop expired
         derivatives before they plan, because the plan uses no clock.
+    is_own: the provider made the file itself, so its id is used without any setting.
     """
 
     files: tuple[Facts, ...] = ()
@@ -44,6 +45,7 @@ class Derivative(Struct, frozen=True):
     total: float | None = None
     cut: bool = False
     by: str = ""
+    is_own: bool = False
 
 
 class Link(Struct, frozen=True):

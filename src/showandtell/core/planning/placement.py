@@ -264,7 +264,14 @@ def substitutes(
 
     Limits of pixels and pages hold for any form of a file, limits of bytes only for inline files.
     """
-    if not (policy.uploads or policy.signed_urls) or isinstance(file, Address):
+    if isinstance(file, Address):
+        return
+    own = DerivationRequest(file.sha256, UPLOAD, target.upload_scope)
+    takes_ids = is_seen(target.cell(place, file.media_type, "file_id"))
+    if takes_ids and isinstance(held := known.get(own), Derivative) and held.is_own:
+        yield own
+        return
+    if not (policy.uploads or policy.signed_urls):
         return
     inline = target.cell(place, file.media_type, "inline")
     if find_rejection(place, file, target, known) or (inline is not None and shape_problem(inline.limits, file)):
@@ -272,8 +279,8 @@ def substitutes(
     saved = file.size * (policy.expected_steps - 1)
     if saved < MIN_SAVED_BYTES and not too_large and find_cell(place, file, target, known)[0] is not None:
         return
-    if policy.uploads and is_seen(target.cell(place, file.media_type, "file_id")):
-        yield DerivationRequest(file.sha256, UPLOAD, target.upload_scope)
+    if policy.uploads and takes_ids:
+        yield own
     by_url = target.cell(place, file.media_type, "url") if policy.signed_urls else None
     if is_seen(by_url) and "https" in by_url.url_schemes:
         yield DerivationRequest(file.sha256, LINK)

@@ -5,9 +5,13 @@ Shapes are those of anthropic 2.12 (`BetaContentBlock`) and of recorded answers.
 
 from __future__ import annotations
 
-from showandtell.core.events.types import SourceEvent
+from collections.abc import Iterator
+from typing import cast
+
+from showandtell.core.events.types import FileMade, RemoteFile, SourceEvent
 from showandtell.core.messages.parts import HostedBlock, Source
 from showandtell.core.wire.hosted_blocks import Fields, hosted_block
+from showandtell.core.wire.response_files import UNKNOWN_TYPE
 
 #: Types of blocks that call a tool, and the ends of the types of results.
 CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
@@ -35,6 +39,21 @@ def describe_block(block: Fields, number: int) -> HostedBlock:
 def is_result(block: Fields) -> bool:
     """Whether a block is the result of a call in another block."""
     return str(block.get("type")).endswith(RESULT) and isinstance(block.get("tool_use_id"), str)
+
+
+def made_files(block: Fields, tool: str) -> Iterator[FileMade]:
+    """The files that code made, in the results of all code tools (`…_output` with a `file_id`), or in the container."""
+    content = block.get("content")
+    outputs = _dict(content).get("content") if str(block.get("type")).endswith(RESULT) else [block]
+    for output in cast("list[object]", outputs) if isinstance(outputs, list) else []:
+        file_id = _dict(output).get("file_id")
+        if isinstance(file_id, str) and file_id:
+            made_by = (tool, str(block.get("tool_use_id") or ""))
+            yield FileMade(UNKNOWN_TYPE, b"", remote=RemoteFile(file_id), made_by=made_by)
+
+
+def _dict(value: object) -> Fields:
+    return cast("Fields", value) if isinstance(value, dict) else {}
 
 
 def extend_block(block: Fields, delta: Fields) -> None:

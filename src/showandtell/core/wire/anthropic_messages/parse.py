@@ -34,6 +34,7 @@ from showandtell.core.wire.anthropic_messages.hosted import (
     describe_block,
     extend_block,
     is_result,
+    made_files,
     read_citation,
 )
 from showandtell.core.wire.hosted_blocks import Fields, format_citations, parsed, read_block, to_json
@@ -258,7 +259,9 @@ class _Reader:
             case "hosted":
                 if block.pieces:
                     block.fields["input"] = parsed("".join(block.pieces))
-                read_block(describe_block(block.fields, index), self.hosted, events)
+                described = describe_block(block.fields, index)
+                read_block(described, self.hosted, events)
+                events += made_files(block.fields, self.hosted.calls[described.call_id].tool)
             case "text":
                 events.append(TextEnd(block.id, format_citations(block.citations)))
             case "tool_use":
