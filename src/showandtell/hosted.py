@@ -6,5 +6,22 @@
 """
 
 from showandtell.core.messages.parts import HostedBlock, Source
+from showandtell.core.wire.hosted_tools import (
+    CodeExecution,
+    FileSearch,
+    HostedTool,
+    ImageGeneration,
+    UrlContext,
+    WebSearch,
+)
 
-__all__ = ["HostedBlock", "Source"]
+__all__ = [
+    "CodeExecution",
+    "FileSearch",
+    "HostedBlock",
+    "HostedTool",
+    "ImageGeneration",
+    "Source",
+    "UrlContext",
+    "WebSearch",
+]

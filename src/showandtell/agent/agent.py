@@ -22,8 +22,7 @@ from showandtell.agent.output import read_output_type
 from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.run_result import OutputT, RunResult
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Overrides, RunArguments, RunLimits
-from showandtell.agent.tools import Tool
-from showandtell.agent.toolsets import OpenToolsets, Toolset, split_tools
+from showandtell.agent.toolsets import AnyTool, OpenToolsets, split_by_runner, split_tools
 from showandtell.config.read import read_configuration
 from showandtell.config.user_settings import find_target
 from showandtell.core.display.displayed import Block, Displayed
@@ -65,7 +64,7 @@ class Agent(Generic[OutputT]):
 
     Args:
         model (str): `provider:model`, or `inspector` for the embedded model, which needs no key.
-        tools (Iterable[Callable | Tool | Toolset]): functions, tools made with `@tool`, or toolsets. Default: none.
+        tools (Iterable[AnyTool]): functions, tools made with `@tool`, toolsets, hosted tools. Default: none.
         instructions (str): the system prompt. Default: empty.
         model_settings (ModelSettings | None): temperature, tokens, tool choice, reasoning, streaming.
             Default: the provider's own.
@@ -87,7 +86,7 @@ class Agent(Generic[OutputT]):
     def __init__(
         self,
         model: str,
-        tools: Iterable[Callable[..., Any] | Tool | Toolset] = (),
+        tools: Iterable[AnyTool] = (),
         instructions: str = "",
         *,
         model_settings: ModelSettings | None = None,
@@ -99,7 +98,7 @@ class Agent(Generic[OutputT]):
         connection: Connection | None = None,
     ) -> None:
         settings, files = model_settings or ModelSettings(), file_policy or FilePolicy()
-        connection = connection or Connection()
+        connection, (tools, hosted) = connection or Connection(), split_by_runner(tools)
         self.target = with_account(find_target(model, files.overrides), connection)
         self.transport = connection.transport or Transport()
         self.tools, self.toolsets = split_tools(tools)
@@ -107,16 +106,17 @@ class Agent(Generic[OutputT]):
         describer = describer_of(files, connection, self.target, self.transport, self.retry)
         self.max_file_bytes, self.sharing = files.max_file_bytes, sharing_of(files, describer)
         output, limits = read_output_type(output_type), limits or RunLimits()
-        self.configured = AgentSettings(settings, instructions, output, limits, files, self.target, self.sharing)
+        self.configured = AgentSettings(
+            settings, instructions, output, limits, files, self.target, self.sharing, hosted
+        )
         self.settings = self.configured.with_tools(self.tools, has_all=not self.toolsets)
         self._exchange: Exchange | None = None
         # Closures and partials, so that no field of the agent holds a key.
         self._connect = lambda: connection.open(self.target, self.transport)
-        #: Makes an agent like this one with other values of some arguments.
-        self.change = partial(
+        self.change = partial(  # makes an agent like this one with other values of some arguments
             Agent,
             model=model,
-            tools=(*self.tools.values(), *self.toolsets),
+            tools=(*self.tools.values(), *self.toolsets, *hosted),
             instructions=instructions,
             model_settings=settings,
             limits=limits,

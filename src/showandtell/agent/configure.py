@@ -23,6 +23,7 @@ from showandtell.core.capabilities.google import EXPRESS, in_express_mode
 from showandtell.core.messages.file import File
 from showandtell.core.planning.conversions import sees_images
 from showandtell.core.planning.values import Policy, by_kind
+from showandtell.core.wire.hosted_tools import HostedTool
 from showandtell.core.wire.options import Options, build_options
 from showandtell.core.wire.request import head_size
 from showandtell.errors import BadInput
@@ -59,6 +60,7 @@ class AgentSettings:
     files: FilePolicy
     target: Target
     sharing: Sharing
+    hosted: tuple[HostedTool, ...] = ()
 
     def with_tools(self, tools: Mapping[str, Tool], *, has_all: bool = True) -> RunSettings:
         """The settings of a run with these tools. Raises `BadInput`.
@@ -66,7 +68,9 @@ class AgentSettings:
         `has_all` is False while toolsets are not listed yet: one of them may have the tool that the model must call.
         """
         model = self.model if has_all else replace(self.model, tool_choice="auto")
-        options, form = choose_form(request_options(model, tools, self.instructions), self.output, self.target)
+        options, form = choose_form(
+            request_options(model, tools, self.instructions, self.hosted), self.output, self.target
+        )
         policy = plan_policy(tools, self.sharing, self.files, self.target, options)
         limits = loop_limits(tools, self.limits, self.files.max_tool_text, form)
         return RunSettings(tools, options, limits, policy, form)
@@ -100,7 +104,9 @@ def loop_limits(
     return structs.replace(checks, checks_answer=True, answer_tool=form.tool, output_retries=limits.output_retries)
 
 
-def request_options(settings: ModelSettings, tools: Mapping[str, Tool], instructions: str) -> Options:
+def request_options(
+    settings: ModelSettings, tools: Mapping[str, Tool], instructions: str, hosted: tuple[HostedTool, ...] = ()
+) -> Options:
     """The options of each request. Raises `BadInput` for values that no API accepts."""
     return build_options(
         instructions=instructions,
@@ -111,6 +117,7 @@ def request_options(settings: ModelSettings, tools: Mapping[str, Tool], instruct
         reasoning_effort=settings.reasoning_effort,
         extra_body=settings.extra_body,
         stream=settings.stream,
+        hosted=hosted,
     )
 
 

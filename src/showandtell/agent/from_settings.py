@@ -17,6 +17,7 @@ from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset, split_tools
 from showandtell.config.read import read_instructions
 from showandtell.config.settings import FilesSection, Settings
+from showandtell.core.wire.hosted_tools import HostedTool, split_hosted
 from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy
 from showandtell.providers.auth import find_variable, read_headers
@@ -45,7 +46,7 @@ def arguments_of(
     return {**{name: make() for name, make in made.items() if name not in given}, **given}
 
 
-def configured_tools(settings: Settings) -> list[Tool | Toolset]:
+def configured_tools(settings: Settings) -> list[Tool | Toolset | HostedTool]:
     """The built-in and the named tools; `read_file` if there is a folder for it. Raises `BadInput`."""
     if (folder := settings.folder) is not None and not Path(folder).is_dir():
         raise BadInput(f"folder: {folder} is not a folder")
@@ -53,10 +54,13 @@ def configured_tools(settings: Settings) -> list[Tool | Toolset]:
     return tools_of(settings, Path(folder) if folder else None, named)
 
 
-def tools_of(settings: Settings, folder: Path | None, named: Iterable[Tool | Toolset]) -> list[Tool | Toolset]:
+def tools_of(
+    settings: Settings, folder: Path | None, named: Iterable[Tool | Toolset | HostedTool]
+) -> list[Tool | Toolset | HostedTool]:
     """The built-in tools that are chosen, and named ones, which replace those of a name."""
-    tools, toolsets = split_tools(named)
-    return [*build_tools(folder, tools, settings.builtin), *toolsets]
+    own, hosted = split_hosted(named)
+    tools, toolsets = split_tools(own)
+    return [*build_tools(folder, tools, settings.builtin), *toolsets, *hosted]
 
 
 def configured_files(files: FilesSection) -> FilePolicy:

@@ -8,24 +8,24 @@ import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from showandtell.agent.tools import Tool
-from showandtell.agent.toolsets import Toolset, is_toolset, split_tools
+from showandtell.agent.toolsets import AnyTool, Toolset, is_toolset, split_tools
+from showandtell.core.wire.hosted_tools import HostedTool, split_hosted
 from showandtell.errors import BadInput
 
-Named: TypeAlias = Callable[..., Any] | Tool | Toolset
 
-
-def import_tools(setting: str, name: str) -> list[Tool | Toolset]:
-    """The tools at MODULE:NAME: a function, a Tool, a Toolset, or a list of them. Raises `BadInput`.
+def import_tools(setting: str, name: str) -> list[Tool | Toolset | HostedTool]:
+    """The tools at MODULE:NAME: a function, a Tool, a Toolset, a hosted tool, or a list of them. Raises `BadInput`.
 
     `setting` is the name in errors.
     """
     values = as_list(setting, name, import_named(setting, name, "mytools:TOOLS"))
     try:
-        tools, toolsets = split_tools(values)
-        return [*(tool for tool in tools.values() if tool.spec), *toolsets]
+        own, hosted = split_hosted(values)
+        tools, toolsets = split_tools(own)
+        return [*(tool for tool in tools.values() if tool.spec), *toolsets, *hosted]
     except Exception as error:  # annotations can make a schema fail in many ways
         reason = str(error).partition("\n")[0]
         raise BadInput(f"{setting} {name}: {type(error).__name__}: {reason}") from error
@@ -51,14 +51,14 @@ def import_named(setting: str, name: str, example: str) -> Any:
     return getattr(loaded, attribute)
 
 
-def as_list(setting: str, name: str, value: object) -> list[Named]:
+def as_list(setting: str, name: str, value: object) -> list[AnyTool]:
     """One tool or many, as a list."""
     tools: list[object] = list(cast("Iterable[object]", value)) if isinstance(value, list | tuple | set) else [value]
     for tool in tools:
-        if not callable(tool) and not is_toolset(tool):
+        if not callable(tool) and not is_toolset(tool) and not isinstance(tool, HostedTool):
             what = "a module" if isinstance(tool, ModuleType) else f"a {type(tool).__name__}"
             raise BadInput(f"{setting} {name} is {what}: it must be a function, a Tool, a Toolset, or a list of them")
-    return cast("list[Named]", tools)
+    return cast("list[AnyTool]", tools)
 
 
 def import_module(setting: str, name: str, folder: Path) -> ModuleType:

@@ -184,10 +184,8 @@ def rebind(value: Callable[..., Any], function: Callable[..., Any]) -> Callable[
 
 def by_name(tools: Any) -> dict[str, Tool]:
     """Tools by name. Raises `BadInput` for two tools with one name, and for tools that can't be isolated."""
-    if not isinstance(tools, Iterable):
-        raise BadInput("tools takes a list: write tools=[...]")
     tools_by_name: dict[str, Tool] = {}
-    for value in cast("Iterable[Any]", tools):
+    for value in check_list(tools):
         entry = as_tool(value)
         if entry.name in tools_by_name:
             raise BadInput(f"two tools are called {entry.name!r}: rename one with @tool(name=...)")
@@ -195,6 +193,13 @@ def by_name(tools: Any) -> dict[str, Tool]:
             _check_isolated(entry)
         tools_by_name[entry.name] = entry
     return tools_by_name
+
+
+def check_list(tools: Any) -> Iterable[Any]:
+    """The tools. Raises `BadInput` for one that is not in a list."""
+    if not isinstance(tools, Iterable):
+        raise BadInput("tools takes a list: write tools=[...]")
+    return cast("Iterable[Any]", tools)
 
 
 def _check_isolated(tool: Tool) -> None:

@@ -6,15 +6,16 @@ import asyncio
 import json
 import logging
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, Self, cast, runtime_checkable
+from typing import Any, Protocol, Self, TypeAlias, cast, runtime_checkable
 from weakref import WeakValueDictionary
 
 from showandtell.agent.context import RunContext
 from showandtell.agent.dependencies import Injected
-from showandtell.agent.tools import Tool, by_name
+from showandtell.agent.tools import Tool, by_name, check_list
+from showandtell.core.wire.hosted_tools import HostedTool, split_hosted
 from showandtell.errors import BadInput, ToolError
 
 log = logging.getLogger("showandtell.tools")
@@ -224,6 +225,15 @@ class OpenToolsets:
 def merged(*tools: Mapping[str, Tool]) -> dict[str, Tool]:
     """Tools of several origins. Raises `BadInput` for two with one name."""
     return by_name([tool for each in tools for tool in each.values()])
+
+
+#: What the list of an agent's tools may hold.
+AnyTool: TypeAlias = Callable[..., Any] | Tool | Toolset | HostedTool
+
+
+def split_by_runner(tools: Any) -> tuple[list[Any], tuple[HostedTool, ...]]:
+    """The tools that run here, and those that the provider runs. Raises `BadInput`."""
+    return split_hosted(check_list(tools))
 
 
 def split_tools(tools: Any) -> tuple[dict[str, Tool], tuple[Toolset, ...]]:

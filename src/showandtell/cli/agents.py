@@ -14,6 +14,7 @@ from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
 from showandtell.cli import arguments
 from showandtell.config.settings import Settings
+from showandtell.core.wire.hosted_tools import HostedTool
 from showandtell.errors import UsageError
 from showandtell.samples import folder as samples
 
@@ -27,7 +28,7 @@ def make_agent(settings: Settings, *, strict: bool = False) -> Agent:
     return Agent(**arguments_of(settings, given))
 
 
-def named_tools(settings: Settings) -> list[Tool | Toolset]:
+def named_tools(settings: Settings) -> list[Tool | Toolset | HostedTool]:
     """The tools of `--tools`. Raises `UsageError`."""
     return arguments.imported(import_tools, "--tools", settings.tools) if settings.tools else []
 

@@ -12,6 +12,7 @@ from showandtell.agent.settings import FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
 from showandtell.config.settings import BUILTIN
+from showandtell.core.wire.hosted_tools import HostedTool
 from showandtell.providers.retry import RetryPolicy
 from showandtell.server.auth.host_user import IdentifyUser
 from showandtell.server.auth.oidc import Oidc
@@ -55,7 +56,7 @@ class Config:
     default_model: str = DEFAULT_MODEL
     instructions: str = ""
     builtin: tuple[str, ...] = BUILTIN
-    tools: tuple[Tool | Toolset, ...] = ()
+    tools: tuple[Tool | Toolset | HostedTool, ...] = ()
     deps: Callable[[str], object] | None = None
     folder: Path | None = None
     model_settings: ModelSettings = field(default_factory=ModelSettings)

@@ -187,7 +187,7 @@ class Target(Struct, frozen=True, cache_hash=True):
     """A provider, its API and a model, with everything that the planner and the renderers need to know about them.
 
     `learned` has the kinds of files that the model doesn't take, as an answer of its host has shown, with the evidence.
-    window: None if it isn't known.
+    window: None if it isn't known. hosted: the tools that the provider runs itself, by our name and its own.
     """
 
     provider: str
@@ -202,6 +202,7 @@ class Target(Struct, frozen=True, cache_hash=True):
     window: Window | None = None
     costs: TokenCosts = TokenCosts()
     answer_format: AnswerFormat = AnswerFormat()
+    hosted: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.answer_formats import find_answer_format
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
+from showandtell.core.capabilities.provider_tools import find_hosted
 from showandtell.core.capabilities.table import FAMILIES, PROVIDERS
 from showandtell.core.capabilities.windows import costs_of, window_of
 from showandtell.errors import UnknownModel
@@ -59,6 +60,7 @@ def _resolve_row(name: str) -> Target:
         window=window_of(provider, model),
         costs=costs_of(model),
         answer_format=find_answer_format(provider, model),
+        hosted=find_hosted(provider, model),
     )
 
 

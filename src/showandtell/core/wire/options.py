@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import Struct
 
+from showandtell.core.wire.hosted_tools import HostedTool
 from showandtell.errors import BadInput
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
@@ -33,7 +34,8 @@ class Options(Struct, frozen=True):
     """Options of one request. None and empty values are left out of the body.
 
     `tool_choice` is "auto", "none", "required" or a tool's name. `schema` is a JSON schema, as text, that the answer
-    must match. `extra` is a JSON object, as text, of provider-specific fields that are merged into the body.
+    must match. `hosted` are tools that the provider runs. `extra` is a JSON object, as text, of provider-specific
+    fields that are merged into the body.
     """
 
     instructions: str = ""
@@ -45,6 +47,7 @@ class Options(Struct, frozen=True):
     schema: str | None = None
     extra: str | None = None
     stream: bool = False
+    hosted: tuple[HostedTool, ...] = ()
 
 
 def split_extra_body(body: Mapping[str, Any], own: Container[str]) -> dict[str, Any]:
@@ -65,6 +68,7 @@ def build_options(
     schema: Mapping[str, Any] | None = None,
     extra_body: Mapping[str, Any] | None = None,
     stream: bool = False,
+    hosted: tuple[HostedTool, ...] = (),
 ) -> Options:
     """Build options from a caller's values. Raises `BadInput`, naming the field, for values that no API accepts."""
     if temperature is not None and not isfinite(temperature):
@@ -85,6 +89,7 @@ def build_options(
         schema=None if schema is None else encode_object("output_type", schema),
         extra=None if extra_body is None else encode_object("extra_body", extra_body),
         stream=stream,
+        hosted=hosted,
     )
 
 

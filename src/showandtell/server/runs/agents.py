@@ -15,6 +15,8 @@ from showandtell.agent.builtin_tools import build_tools
 from showandtell.agent.settings import Connection
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import OpenToolsets, split_tools
+from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.wire.hosted_tools import runs, split_hosted
 from showandtell.errors import ShowAndTellError
 from showandtell.network.transport import Transport
 from showandtell.server.config import Config
@@ -81,7 +83,8 @@ class ModelAgents(Agents):
     def __init__(self, config: Config, transport: Transport) -> None:
         super().__init__()
         self._config, self._transport = config, transport
-        tools, self._toolsets = split_tools(config.tools)
+        own, self._hosted = split_hosted(config.tools)
+        tools, self._toolsets = split_tools(own)
         self._tools = build_tools(config.folder, tools, config.builtin)
         self._open_toolsets = OpenToolsets(self._toolsets)
 
@@ -121,7 +124,7 @@ class ModelAgents(Agents):
     def _make(self, model: str, settings: StoredSettings) -> Agent:
         agent = Agent(
             model,
-            (*self._tools, *self._toolsets),
+            (*self._tools, *self._toolsets, *(tool for tool in self._hosted if runs(tool, resolve(model)))),
             join_instructions(ABOUT_FILES, settings.operator, settings.instructions),
             model_settings=settings.model_settings,
             limits=settings.limits,

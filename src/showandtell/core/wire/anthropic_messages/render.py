@@ -15,6 +15,7 @@ from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.hosted_blocks import read_citations
+from showandtell.core.wire.hosted_tools import HostedTool, UrlContext, WebSearch, host_name
 from showandtell.core.wire.opaque import arguments_json, block_tree, opaque_json, without_trailing_reasoning
 from showandtell.core.wire.options import Options, ToolSpec, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
@@ -41,8 +42,9 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
     body["max_tokens"] = MAX_TOKENS if options.max_tokens is None else options.max_tokens
     if options.instructions:
         body["system"] = options.instructions
-    if options.tools:
-        body["tools"] = [_tool(tool) for tool in options.tools]
+    hosted = [_hosted_tool(tool, target) for tool in options.hosted]
+    if options.tools or hosted:
+        body["tools"] = [*hosted, *(_tool(tool) for tool in options.tools)]
         body["tool_choice"] = _tool_choice(options.tool_choice)
     if options.temperature is not None:
         body["temperature"] = options.temperature
@@ -122,6 +124,26 @@ def _mark_last(blocks: list[Tree]) -> list[Tree]:
 def _tool(tool: ToolSpec) -> Tree:
     schema = msgspec.Raw(tool.parameters.encode())
     return {"name": tool.name, "description": tool.description, "input_schema": schema}
+
+
+def _hosted_tool(tool: HostedTool, target: Target) -> Tree:
+    fields: dict[str, Tree] = {}
+    name = "code_execution"
+    match tool:
+        case WebSearch():
+            fields = {
+                "max_uses": tool.max_uses,
+                "allowed_domains": tool.allowed_domains or None,
+                "blocked_domains": tool.blocked_domains or None,
+            }
+            name = "web_search"
+        case UrlContext():
+            fields = {"max_uses": tool.max_uses, "citations": {"enabled": True}}
+            name = "web_fetch"
+        case _:
+            pass
+    own = {key: value for key, value in fields.items() if value is not None}
+    return {"type": host_name(tool, target), "name": name, **own}
 
 
 def _tool_choice(choice: str) -> Tree:

@@ -15,6 +15,7 @@ from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.hosted_blocks import read_citations
+from showandtell.core.wire.hosted_tools import host_name
 from showandtell.core.wire.opaque import (
     arguments_json,
     block_tree,
@@ -99,8 +100,8 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
         body["system"] = [{"text": options.instructions}]
     if inference := _inference(options):
         body["inferenceConfig"] = inference
-    if options.tools:
-        body["toolConfig"] = _tool_config(options)
+    if options.tools or options.hosted:
+        body["toolConfig"] = _tool_config(options, target)
     if output := _output(options):
         body["outputConfig"] = output
     return merge_extra_body(body, _extra(options), options, target, MESSAGES_KEY)
@@ -165,10 +166,15 @@ def _inference(options: Options) -> dict[str, Tree]:
     return inference
 
 
-def _tool_config(options: Options) -> Tree:
-    config: dict[str, Tree] = {"tools": [{"toolSpec": _tool(tool)} for tool in options.tools]}
+def _tool_config(options: Options, target: Target) -> Tree:
+    hosted = [{"systemTool": {"name": host_name(tool, target)}} for tool in options.hosted]
+    config: dict[str, Tree] = {"tools": [*hosted, *({"toolSpec": _tool(tool)} for tool in options.tools)]}
     # Converse has no "none", and the tools must stay while the history has calls.
-    return config if options.tool_choice == "none" else config | {"toolChoice": _tool_choice(options.tool_choice)}
+    return (
+        config
+        if options.tool_choice == "none" or not options.tools
+        else config | {"toolChoice": _tool_choice(options.tool_choice)}
+    )
 
 
 def _tool_choice(choice: str) -> Tree:

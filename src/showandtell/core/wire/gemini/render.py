@@ -15,10 +15,11 @@ from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
+from showandtell.core.wire.hosted_tools import FileSearch, HostedTool, ImageGeneration, WebSearch, host_name
 from showandtell.core.wire.opaque import arguments_json, block_tree
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.tree import Slot, Tree
-from showandtell.errors import CannotRender
+from showandtell.errors import BadInput, CannotRender
 
 MESSAGES_KEY = "contents"
 SDK_TAKES_BYTES = True
@@ -28,6 +29,8 @@ DUMMY_SIGNATURE = "skip_thought_signature_validator"
 THINKING_LEVELS = {"none": "MINIMAL", "minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
 #: Models up to 2.5 count thinking in tokens; 0 turns it off (google-genai 3.4, ThinkingConfig). The steps are ours.
 THINKING_BUDGETS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
+#: What stands for a tool that is no tool of the API, but a modality of its answers.
+MODALITY = "modality"
 MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 #: Keys whose values are data of tools and schemas, so the keys inside them must not change.
 FOREIGN_KEYS = frozenset({"args", "response", "parametersJsonSchema", "responseJsonSchema", "labels"})
@@ -38,9 +41,12 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
     body: dict[str, Tree] = {}
     if options.instructions:
         body["systemInstruction"] = {"parts": [{"text": options.instructions}]}
+    hosted = [_hosted_tool(tool, target) for tool in options.hosted if host_name(tool, target) != MODALITY]
+    own: list[Tree] = [{"functionDeclarations": [_tool(tool) for tool in options.tools]}] if options.tools else []
+    if hosted or own:
+        body["tools"] = [*hosted, *own]
     if options.tools:
-        body["tools"] = [{"functionDeclarations": [_tool(tool) for tool in options.tools]}]
-        body["toolConfig"] = {"functionCallingConfig": _calling_config(options.tool_choice)}
+        body["toolConfig"] = {"functionCallingConfig": _calling_config(options.tool_choice), **_mixed(hosted, target)}
     if config := _generation_config(options, target):
         body["generationConfig"] = config
     return merge_extra_body(body, read_extra_body(options), options, target, MESSAGES_KEY)
@@ -107,6 +113,26 @@ def _tool(tool: ToolSpec) -> Tree:
     return {"name": tool.name, "description": tool.description, "parametersJsonSchema": schema}
 
 
+def _hosted_tool(tool: HostedTool, target: Target) -> Tree:
+    fields: dict[str, Tree] = {}
+    if isinstance(tool, FileSearch):
+        fields = {"fileSearchStoreNames": tool.stores, **({"topK": tool.max_results} if tool.max_results else {})}
+    elif isinstance(tool, WebSearch) and tool.blocked_domains:
+        fields = {"excludeDomains": tool.blocked_domains}
+    if isinstance(tool, WebSearch) and tool.allowed_domains:
+        raise BadInput(f"{target.name} takes no allowed_domains of WebSearch: give blocked_domains")
+    return {host_name(tool, target): fields}
+
+
+def _mixed(hosted: Sequence[Tree], target: Target) -> dict[str, Tree]:
+    """Return the field that functions beside hosted tools need, of models that take both (Gemini 3 and newer)."""
+    if not hosted:
+        return {}
+    if target.dialect.thinking == "budget":
+        raise BadInput(f"{target.name} takes either functions or tools that Google runs: remove one of both")
+    return {} if target.provider == "vertex" else {"includeServerSideToolInvocations": True}
+
+
 def _calling_config(choice: str) -> Tree:
     if choice in MODES:
         return {"mode": MODES[choice]}
@@ -127,6 +153,8 @@ def _generation_config(options: Options, target: Target) -> dict[str, Tree]:
             else {"thinkingBudget": THINKING_BUDGETS[options.effort]}
         )
         config["thinkingConfig"] = thinking
+    if any(isinstance(tool, ImageGeneration) for tool in options.hosted):
+        config["responseModalities"] = ["TEXT", "IMAGE"]
     if options.schema is not None:
         config["responseMimeType"] = "application/json"
         config["responseJsonSchema"] = msgspec.Raw(options.schema.encode())

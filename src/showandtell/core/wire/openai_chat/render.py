@@ -13,6 +13,7 @@ from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
+from showandtell.core.wire.hosted_tools import host_name
 from showandtell.core.wire.marks import mark_last
 from showandtell.core.wire.opaque import arguments_text
 from showandtell.core.wire.options import Options, ToolSpec, is_strict, split_extra_body
@@ -31,6 +32,7 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
     if options.tools:
         body["tools"] = [_tool(tool) for tool in options.tools]
         body["tool_choice"] = _tool_choice(options.tool_choice)
+    body |= _hosted_tools(options, target)
     if options.temperature is not None:
         body["temperature"] = options.temperature
     if options.max_tokens is not None:
@@ -93,7 +95,7 @@ def kwargs(body: dict[str, Any], target: Target, options: Options) -> dict[str, 
     """
     if not target.dialect.extra_body:
         return body
-    return split_extra_body(body, {*head(target, replace(options, extra=None)), MESSAGES_KEY})
+    return split_extra_body(body, {*head(target, replace(options, extra=None)), MESSAGES_KEY} - {"plugins"})
 
 
 def _tool(tool: ToolSpec) -> Tree:
@@ -108,6 +110,18 @@ def _tool_choice(choice: str) -> Tree:
     if choice in ("auto", "none", "required"):
         return choice
     return {"type": "function", "function": {"name": choice}}
+
+
+def _hosted_tools(options: Options, target: Target) -> dict[str, Tree]:
+    """Return the fields that turn on tools of the host: OpenAI's, Groq's and OpenRouter's differ."""
+    names = [host_name(tool, target).partition(":") for tool in options.hosted]
+    by_place = {place: [name for own, _, name in names if own == place] for place, _, _ in names}
+    fields: dict[str, Tree] = {name: {} for name in by_place.get("field", ())}
+    if plugins := by_place.get("plugin"):
+        fields["plugins"] = [{"id": name} for name in plugins]
+    if enabled := by_place.get("compound"):
+        fields["compound_custom"] = {"tools": {"enabled_tools": enabled}}
+    return fields
 
 
 def _json_schema(schema: str) -> Tree:

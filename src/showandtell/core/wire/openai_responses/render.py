@@ -13,19 +13,32 @@ from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
 from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
+from showandtell.core.wire.hosted_tools import (
+    CodeExecution,
+    FileSearch,
+    HostedTool,
+    ImageGeneration,
+    WebSearch,
+    host_name,
+)
 from showandtell.core.wire.marks import mark_last
 from showandtell.core.wire.opaque import arguments_text, block_tree, opaque_json, without_trailing_reasoning
 from showandtell.core.wire.openai_responses.text_fields import TextFields, parse_text_fields
 from showandtell.core.wire.options import Options, ToolSpec, is_strict, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
-from showandtell.errors import CannotRender
+from showandtell.errors import BadInput, CannotRender
 
 MESSAGES_KEY = "input"
 SDK_TAKES_BYTES = False
 
 #: The type of a custom tool's call among the fields that go back with it.
 CUSTOM = msgspec.Raw(b'"custom_tool_call"')
-STATELESS: dict[str, Tree] = {"store": False, "include": ["reasoning.encrypted_content"]}
+#: What has to be asked for, so that an answer holds what a hosted tool returned (openai 3.54, `ResponseIncludable`).
+INCLUDES: dict[type[HostedTool], str] = {
+    WebSearch: "web_search_call.action.sources",
+    CodeExecution: "code_interpreter_call.outputs",
+    FileSearch: "file_search_call.results",
+}
 
 
 def head(target: Target, options: Options) -> dict[str, Tree]:
@@ -33,8 +46,9 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
     body: dict[str, Tree] = {"model": target.model}
     if options.instructions:
         body["instructions"] = options.instructions
-    if options.tools:
-        body["tools"] = [_tool(tool) for tool in options.tools]
+    hosted = [_hosted_tool(tool, target) for tool in options.hosted]
+    if options.tools or hosted:
+        body["tools"] = [*hosted, *(_tool(tool) for tool in options.tools)]
         body["tool_choice"] = _tool_choice(options.tool_choice)
     if options.temperature is not None:
         body["temperature"] = options.temperature
@@ -44,8 +58,11 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
         body["reasoning"] = {"effort": options.effort}
     if options.schema is not None:
         body["text"] = {"format": _text_format(options.schema)}
+    includes = [INCLUDES[type(tool)] for tool in options.hosted if type(tool) in INCLUDES]
     if target.dialect.stateless:
-        body |= STATELESS
+        body |= {"store": False, "include": ["reasoning.encrypted_content", *includes]}
+    elif includes:
+        body["include"] = includes
     if options.stream:
         body["stream"] = True
     return merge_extra_body(body, read_extra_body(options), options, target, MESSAGES_KEY)
@@ -106,6 +123,26 @@ def _tool(tool: ToolSpec) -> Tree:
         "parameters": msgspec.Raw(tool.parameters.encode()),
         "strict": False,
     }
+
+
+def _hosted_tool(tool: HostedTool, target: Target) -> Tree:
+    fields: dict[str, Tree] = {}
+    match tool:
+        case WebSearch():
+            if tool.blocked_domains:
+                raise BadInput(f"{target.name} takes no blocked_domains of WebSearch: give allowed_domains")
+            if tool.allowed_domains:
+                fields["filters"] = {"allowed_domains": tool.allowed_domains}
+        case CodeExecution():
+            fields["container"] = {"type": "auto"}
+        case FileSearch():
+            fields = {"vector_store_ids": tool.stores, "max_num_results": tool.max_results}
+        case ImageGeneration():
+            fields = {"size": tool.size, "quality": tool.quality}
+        case _:
+            pass
+    own = {key: value for key, value in fields.items() if value is not None}
+    return {"type": host_name(tool, target), **own}
 
 
 def _tool_choice(choice: str) -> Tree:
