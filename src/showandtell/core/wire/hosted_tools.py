@@ -1,4 +1,4 @@
-"""Tools that a provider runs itself, as a program declares them beside its own. Each API spells them in its way."""
+"""Tools that a provider runs itself, as a program declares them beside its own. Each API writes them in its own way."""
 
 from __future__ import annotations
 
