@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 
 import pytest
 
@@ -127,3 +128,29 @@ def test_another_provider_gets_its_bytes():
     other, seen = scripted(say("A chart.", model=RESPONSES), model=RESPONSES)
     asyncio.run(watch(other.run("what is it?", conversation=run.conversation)))
     assert [file.data for turn in seen.asked[0].turns for file in files_of(turn)] == [CHART]
+
+
+def test_anthropic_gets_its_file_back_by_its_id():
+    paths = {"/anthropic/v1/files/file_1/content": CHART}
+    names = {"/anthropic/v1/files/file_1": {"filename": "chart.png", "mime_type": "image/png"}}
+    script = FileScript(plotted("file_1"), files=paths, names=names, model=CLAUDE)
+    run, (first, _) = go(script, "draw a chart", "what is it?", model=CLAUDE)
+    assert [(item.name, item.origin) for item in first if isinstance(item, FileEvent)] == [
+        ("chart.png", "provider code_execution (srvtoolu_1)")
+    ]
+    sources = [block.get("source") for turn in script.bodies[1]["messages"] for block in turn["content"]]
+    assert {"type": "file", "file_id": "file_1"} in sources
+    assert [receipt.place for receipt in run.receipts] == ["user"]
+
+
+def test_an_id_that_has_died_is_replaced_by_the_bytes():
+    names = {"/anthropic/v1/files/file_1": {"filename": "chart.png"}}
+    gone = (404, json.dumps({"error": {"type": "not_found_error", "message": "File not found: file_1"}}).encode())
+    answers = (plotted("file_1"), gone, say("A chart."))
+    script = FileScript(*answers, files={"/anthropic/v1/files/file_1/content": CHART}, names=names, model=CLAUDE)
+    run, _ = go(script, "draw a chart", "what is it?", model=CLAUDE)
+    assert run.text == "A chart."
+    assert [[file.data for turn in asked.turns for file in files_of(turn)] for asked in script.asked[1:]] == [
+        [None],
+        [CHART],
+    ]

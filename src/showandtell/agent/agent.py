@@ -99,7 +99,7 @@ class Agent(Generic[OutputT]):
     ) -> None:
         settings, files = model_settings or ModelSettings(), file_policy or FilePolicy()
         connection, (tools, hosted) = connection or Connection(), split_by_runner(tools)
-        self.target = with_account(find_target(model, files.overrides), connection)
+        self.target = with_account(find_target(model, files.overrides), connection, citations=settings.citations)
         self.transport = connection.transport or Transport()
         self.tools, self.toolsets = split_tools(tools)
         self.deps, self.retry, self._uses = deps, retry or RetryPolicy(), list[OpenToolsets]()

@@ -202,8 +202,15 @@ def fetcher(
     return fetch_file
 
 
-def with_account(target: Target, connection: Connection) -> Target:
-    """The target with its account, which URLs and stored rejections contain."""
+def with_account(target: Target, connection: Connection, *, citations: bool = False) -> Target:
+    """The target with its account, which URLs and stored rejections contain, and with citations if they are wanted.
+
+    Raises `BadInput` for citations of a model that can't cite what it gets.
+    """
+    if citations:
+        if not (target.dialect.can_cite or target.dialect.citations):
+            raise BadInput(f"ModelSettings.citations: {target.name} doesn't cite the documents that it gets")
+        target = structs.replace(target, dialect=structs.replace(target.dialect, citations=True))
     if connection.client is None:
         return locate(target, base_url=connection.base_url, api_key=connection.api_key)
     account = read_client(connection.client).account

@@ -20,6 +20,7 @@ from showandtell.agent.memory import Memory
 from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.agent.provider_uploads import forget_expired, forget_failed
 from showandtell.agent.recovery import Recovery
+from showandtell.agent.sources import locate_sources
 from showandtell.agent.summarize import SHARE, Summarizer
 from showandtell.agent.tool_calls import ToolCalls
 from showandtell.agent.tools import Tool
@@ -167,7 +168,7 @@ class Loop:
             await self.run_tools(action.calls, dict(action.denied))
             action = decide(self.conversation.view(), self.limits)
         if isinstance(action, Wait):
-            await self.close(UNDECIDED, action.calls)
+            await self.close(UNDECIDED, [call for call in action.calls if call in self.open_calls()])
         await self.close(WENT_ON)
 
     async def run_steps_in_time(self) -> Done:
@@ -274,7 +275,7 @@ class Loop:
             responses = ask_with_retries(with_file_headers(self.connect(), request), request, self.retry, self.emit)
             async with aclosing(responses) as batches:
                 async for batch in batches:
-                    events = ids.rename(batch)
+                    events = locate_sources(ids.rename(batch), request)
                     accumulator.add(events)
                     for event in events:
                         if not isinstance(event, FileMade | BlockRead):

@@ -10,6 +10,7 @@ from showandtell.agent.loop import Loop
 from showandtell.core.events.types import Status, Usage
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.message import Message, last_text
+from showandtell.core.messages.parts import Source
 from showandtell.core.planning.values import Receipt
 from showandtell.errors import NoOutput
 from showandtell.storage.conversations.protocol import Conversation
@@ -71,6 +72,11 @@ class RunResult(Generic[OutputT]):
     def text(self) -> str:
         """The text of the model's last message, with the paused ones that it continues."""
         return last_text(self.messages)
+
+    @property
+    def sources(self) -> list[Source]:
+        """Where the texts of this run come from, in order: addresses, and files of the conversation by number."""
+        return [source for message in self.messages for source in message.sources]
 
     @property
     def files(self) -> list[File]:

@@ -43,6 +43,7 @@ class ModelSettings:
         reasoning_effort (str | None): "minimal", "low", "medium" or "high".
         extra_body (Mapping | None): the provider's own fields, merged into the body of each request: lists are
             appended, objects merged. A field that another setting writes raises `BadInput`.
+        citations (bool): the model cites the documents that it gets, by page (Claude). Default: False.
         stream (bool): False asks for unstreamed responses, for hosts that can't stream. Default: True.
 
     Raises:
@@ -54,6 +55,7 @@ class ModelSettings:
     tool_choice: str = "auto"
     reasoning_effort: Effort | None = None
     extra_body: Mapping[str, Any] | None = None
+    citations: bool = False
     stream: bool = True
 
 

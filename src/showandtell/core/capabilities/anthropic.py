@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.cells import Budget, Capability, FileLimits, Order
+from showandtell.core.capabilities.cells import Budget, Capability, Dialect, FileLimits, Order
 from showandtell.core.capabilities.family import (
     BOTH,
     EVERY_FORM,
@@ -61,6 +61,7 @@ DIRECT = Family(
     ),
     order=ORDER,
     budget=BUDGET,
+    dialect=Dialect(can_cite=True),  # Anthropic's docs, "Citations"
 )
 
 DIRECT_TEXT = subfamily_of(

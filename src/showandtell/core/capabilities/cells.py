@@ -131,7 +131,8 @@ class Dialect(Struct, frozen=True):
     separate_results: whether content beside a tool result would count as written by the model (gemini), though the API
         accepts it.
     takes_call_ids: whether a gemini host takes `id` in functionCall and functionResponse.
-    citations: whether bedrock-converse documents need citations to be read with vision.
+    citations: whether documents are sent with citations turned on. bedrock-converse reads them with vision only then.
+    can_cite: whether citations may be turned on.
     resend_tools: whether tools must be declared while the history holds calls, even if none may be called any more.
     thinking: how a gemini model takes its effort: as "level" (3 and newer), or as "budget" in tokens (older ones).
     needs_signature: whether a gemini model rejects a turn whose first call has no thought signature.
@@ -152,6 +153,7 @@ class Dialect(Struct, frozen=True):
     separate_results: bool = False
     takes_call_ids: bool = True
     citations: bool = False
+    can_cite: bool = False
     resend_tools: bool = False
     thinking: Literal["level", "budget"] = "level"
     needs_signature: bool = False

@@ -54,7 +54,11 @@ def read_decoded(decoded: wire.Body) -> ModelRequest:
     return ModelRequest(
         model=decoded.model,
         turns=merge_turns([_read_message(message, at) for at, message in enumerate(decoded.messages)]),
-        tools=tuple(OfferedTool(tool.name, tool.description, tool.input_schema) for tool in decoded.tools),
+        tools=tuple(
+            OfferedTool(tool.name, tool.description, tool.input_schema)
+            for tool in decoded.tools
+            if tool.input_schema is not None
+        ),
         tool_choice=_read_choice(decoded.tool_choice),
         system=_join(decoded.system),
         parallel=not getattr(decoded.tool_choice, "disable_parallel_tool_use", False),

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import UNSET
 
 from showandtell.inspector.answer_schemas import check_claude_schema
+from showandtell.inspector.anthropic import hosted_schema as hosted
 from showandtell.inspector.anthropic import schema as wire
+from showandtell.inspector.anthropic.hosted_schema import TOOL_TYPE
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.request import ApiError, decode_base64, matches_type
 
@@ -24,7 +26,18 @@ MANY_IMAGES, MAX_SIDE, MAX_SIDE_OF_MANY = 20, 8000, 2000
 CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 NO_PREFILL = re.compile(r"claude-[a-z]+-(4-[6-9]|[5-9])")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
-PLACES = {"tool_result": "user", "image": "user", "document": "user", "tool_use": "assistant", "thinking": "assistant"}
+PLACES = {
+    "tool_result": "user",
+    "image": "user",
+    "document": "user",
+    "tool_use": "assistant",
+    "thinking": "assistant",
+    **{
+        str(kind.__struct_config__.tag): "assistant"
+        for kind in get_args(hosted.Hosted)
+        if kind is not hosted.ContainerUpload
+    },
+}
 
 
 def check_body(body: wire.Body) -> None:
@@ -41,6 +54,7 @@ def check_body(body: wire.Body) -> None:
     if body.messages[-1].role == "assistant":
         _check_continued(body)
     _check_pairs(body.messages)
+    _check_hosted_pairs(body.messages)
     _check_files(body.messages)
 
 
@@ -64,6 +78,11 @@ def _check_tools(body: wire.Body) -> None:
     for at, tool in enumerate(body.tools):
         if not TOOL_NAME.fullmatch(tool.name):
             raise ApiError(f"tools.{at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
+        if tool.type not in (None, "custom"):
+            _check_hosted_tool(tool, f"tools.{at}")
+            continue
+        if tool.input_schema is None:
+            raise ApiError(f"tools.{at}.custom.input_schema: Field required")
         if tool.input_schema.get("type") != "object":
             missing = "type" not in tool.input_schema
             problem = "Field required" if missing else "Input should be 'object'"
@@ -74,6 +93,15 @@ def _check_tools(body: wire.Body) -> None:
         raise ApiError("tool_choice: tool_choice may only be specified while providing tools.")
     if isinstance(body.tool_choice, wire.NamedToolChoice) and body.tool_choice.name not in names:
         raise ApiError(f"tool_choice: Tool '{body.tool_choice.name}' not found in provided tools")
+
+
+def _check_hosted_tool(tool: wire.Tool, path: str) -> None:
+    if re.fullmatch(TOOL_TYPE, tool.type or "") is None:
+        raise ApiError(f"{path}: Input tag '{tool.type}' found using 'type' does not match any of the expected tags")
+    if tool.input_schema is not None:
+        raise ApiError(f"{path}.{tool.type}.input_schema: Extra inputs are not permitted")
+    if tool.allowed_domains and tool.blocked_domains:
+        raise ApiError(f"{path}.{tool.type}: Cannot specify both allowed_domains and blocked_domains")
 
 
 def _check_marks(body: wire.Body) -> None:
@@ -105,7 +133,8 @@ def _check_continued(body: wire.Body) -> None:
 
     Since Claude 4.6 only a message that ends in a step of the provider can be continued (docs, "prefill removal").
     """
-    if NO_PREFILL.search(body.model):
+    ends = blocks_of(body.messages[-1])[-1]
+    if NO_PREFILL.search(body.model) and not isinstance(ends, hosted.HostedBlock):
         raise ApiError(
             "This model does not support assistant message prefill. The conversation must end with a user message."
         )
@@ -179,6 +208,32 @@ def _check_pairs(messages: Sequence[wire.Message]) -> None:
             call_ids.append(block.id)
     if call_ids:
         _check_all_answered(call_ids, [], len(messages))
+
+
+def _check_hosted_pairs(messages: Sequence[wire.Message]) -> None:
+    """Check that each hosted call has a result, unless the turn is still going on, and each result a call before it.
+
+    The last answer is going on if nothing follows it, or only results of the client's own tools. Calls of MCP servers
+    are accepted without a result (recorded).
+    """
+    calls: dict[str, tuple[int, str]] = {}
+    results = set[str]()
+    for at, message in enumerate(messages):
+        for index, block in enumerate(blocks_of(message)):
+            if isinstance(block, hosted.ServerToolUse):
+                calls[block.id] = (at, block.name)
+            elif isinstance(block, hosted.HostedResult):
+                if block.tool_use_id not in calls:
+                    raise ApiError(f"messages.{at}.content.{index}: unexpected `tool_use_id` found in "
+                                   f"`{block.__struct_config__.tag}` blocks: {block.tool_use_id}")  # fmt: skip
+                results.add(block.tool_use_id)
+    last = max((at for at, message in enumerate(messages) if message.role == "assistant"), default=-1)
+    after = [block for message in messages[last + 1 :] for block in blocks_of(message)]
+    is_going_on = all(isinstance(block, wire.ToolResult) for block in after)
+    for call_id, (at, name) in calls.items():
+        if call_id not in results and not (at == last and is_going_on):
+            raise ApiError(f"messages.{at}: `{name}` tool use with id `{call_id}` was found without a corresponding "
+                           f"`{name}_tool_result` block")  # fmt: skip
 
 
 def _check_all_answered(call_ids: Sequence[str], blocks: Sequence[Any], at: int) -> None:

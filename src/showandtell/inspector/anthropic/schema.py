@@ -6,6 +6,8 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType
 
+from showandtell.inspector.anthropic.hosted_schema import Hosted
+
 
 class Strict(Struct, forbid_unknown_fields=True):
     """An object in which unknown fields are an error."""
@@ -107,7 +109,7 @@ class RedactedThinking(Strict, tag="redacted_thinking"):
     data: str
 
 
-Block: TypeAlias = Text | Image | Document | ToolUse | ToolResult | Thinking | RedactedThinking
+Block: TypeAlias = Text | Image | Document | ToolUse | ToolResult | Thinking | RedactedThinking | Hosted
 
 
 class Message(Strict):
@@ -118,12 +120,18 @@ class Message(Strict):
 
 
 class Tool(Strict):
-    """A tool of the client."""
+    """A tool of the client, or one that Anthropic runs, whose type has a date."""
 
     name: str
-    input_schema: dict[str, Any]
+    input_schema: dict[str, Any] | None = None
     description: str = ""
-    type: Literal["custom"] | None = None
+    type: str | None = None
+    max_uses: int | None = None
+    allowed_domains: list[str] | None = None
+    blocked_domains: list[str] | None = None
+    user_location: dict[str, Any] | None = None
+    citations: dict[str, bool] | None = None
+    max_content_tokens: int | None = None
     cache_control: CacheControl | None = None
     strict: bool | None = None
     eager_input_streaming: bool | None = None

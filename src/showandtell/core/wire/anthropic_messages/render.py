@@ -19,7 +19,7 @@ from showandtell.core.wire.hosted_tools import HostedTool, UrlContext, WebSearch
 from showandtell.core.wire.opaque import arguments_json, block_tree, opaque_json, without_trailing_reasoning
 from showandtell.core.wire.options import Options, ToolSpec, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
-from showandtell.errors import CannotRender
+from showandtell.errors import BadInput, CannotRender
 
 MESSAGES_KEY = "messages"
 SDK_TAKES_BYTES = False
@@ -48,6 +48,8 @@ def head(target: Target, options: Options) -> dict[str, Tree]:
         body["tool_choice"] = _tool_choice(options.tool_choice)
     if options.temperature is not None:
         body["temperature"] = options.temperature
+    if options.schema is not None and target.dialect.citations:
+        raise BadInput(f"{target.name} takes either citations or an output_type: remove one of both")
     if output := _output(options):
         body["output_config"] = output
     # On Bedrock the URL selects streaming, and the field is rejected.
@@ -170,9 +172,9 @@ def _blocks(part: EntryPart, entry: Entry, target: Target) -> list[Tree]:
         case Text(text=text) | Data(text=text):
             return _text(text)
         case RenderedFile():
-            return [_media(part, f"{entry.role} message")]
+            return [_media(part, f"{entry.role} message", target)]
         case Result():
-            return [_result(part)]
+            return [_result(part, target)]
         case ToolCall():
             arguments = arguments_json(part.arguments)
             return [{"type": "tool_use", "id": part.call_id, "name": part.tool, "input": arguments, **_caller(part)}]
@@ -196,23 +198,24 @@ def _text(text: str) -> list[Tree]:
     return [{"type": "text", "text": text}] if text.strip() else []
 
 
-def _result(result: Result) -> Tree:
+def _result(result: Result, target: Target) -> Tree:
     place = "error result" if result.is_error else "tool result"
     content: list[Tree] = []
     for part in result.parts:
-        content += [_media(part, place)] if isinstance(part, RenderedFile) else _text(part.text)
+        content += [_media(part, place, target)] if isinstance(part, RenderedFile) else _text(part.text)
     block: dict[str, Tree] = {"type": "tool_result", "tool_use_id": result.call_id, "is_error": result.is_error}
     # An empty list is rejected; a missing `content` is not.
     return block | {"content": content} if content else block
 
 
-def _media(rendered: RenderedFile, place: str) -> Tree:
+def _media(rendered: RenderedFile, place: str, target: Target) -> Tree:
     media_type = rendered.file.media_type
     if place in ("tool result", "user message"):
         if media_type in IMAGES:
             return {"type": "image", "source": _source(rendered)}
         if media_type == "application/pdf":
-            return {"type": "document", "title": rendered.name, "source": _source(rendered)}
+            cited: dict[str, Tree] = {"citations": {"enabled": True}} if target.dialect.citations else {}
+            return {"type": "document", "title": rendered.name, "source": _source(rendered), **cited}
     raise CannotRender(f"the plan put {media_type} into a {place} of anthropic-messages")
 
 
