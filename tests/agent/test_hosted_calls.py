@@ -1,4 +1,4 @@
-"""Tools of the provider in a run: what waits, what goes on after a pause, and what only a program could answer."""
+"""Tools of the provider in a run: what waits, what continues after a pause, and what only a program could answer."""
 
 import asyncio
 
@@ -41,7 +41,7 @@ def test_a_tool_of_the_provider_waits_for_a_person():
     ]
 
 
-def test_the_decision_goes_to_the_provider_which_goes_on():
+def test_the_decision_goes_to_the_provider_which_continues():
     agent, script = scripted(answered(ASKED), answered(CALLED), say("Yes.", model=RESPONSES), model=RESPONSES)
     run, _ = go(agent, "ask the wiki")
     again, events = go(agent, conversation=run.conversation, approvals={"mcpr_1": True})
@@ -73,7 +73,7 @@ def test_an_answer_that_is_only_a_block_is_not_empty():
     assert run.status == "complete"
 
 
-def test_a_paused_turn_goes_on_with_its_blocks():
+def test_a_paused_turn_continues_with_its_blocks():
     paused = anthropic.sse(anthropic.BEGIN, *anthropic.block(0, SEARCH), anthropic.end("pause_turn"), anthropic.STOP)
     found = anthropic.sse(
         anthropic.BEGIN,

@@ -211,9 +211,9 @@ def _check_pairs(messages: Sequence[wire.Message]) -> None:
 
 
 def _check_hosted_pairs(messages: Sequence[wire.Message]) -> None:
-    """Check that each hosted call has a result, unless the turn is still going on, and each result a call before it.
+    """Check that each hosted call has a result, unless the turn is unfinished, and each result a call before it.
 
-    The last answer is going on if nothing follows it, or only results of the client's own tools. Calls of MCP servers
+    The last answer is unfinished if nothing follows it, or only results of the client's own tools. Calls of MCP servers
     are accepted without a result (recorded).
     """
     calls: dict[str, tuple[int, str]] = {}
@@ -229,9 +229,9 @@ def _check_hosted_pairs(messages: Sequence[wire.Message]) -> None:
                 results.add(block.tool_use_id)
     last = max((at for at, message in enumerate(messages) if message.role == "assistant"), default=-1)
     after = [block for message in messages[last + 1 :] for block in blocks_of(message)]
-    is_going_on = all(isinstance(block, wire.ToolResult) for block in after)
+    is_unfinished = all(isinstance(block, wire.ToolResult) for block in after)
     for call_id, (at, name) in calls.items():
-        if call_id not in results and not (at == last and is_going_on):
+        if call_id not in results and not (at == last and is_unfinished):
             raise ApiError(f"messages.{at}: `{name}` tool use with id `{call_id}` was found without a corresponding "
                            f"`{name}_tool_result` block")  # fmt: skip
 
