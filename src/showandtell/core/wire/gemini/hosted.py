@@ -14,7 +14,20 @@ from showandtell.core.wire.hosted_blocks import Fields, hosted_block
 
 CODE = "code_execution"
 #: Fields of a part that say nothing of what it is.
-ADDED = frozenset({"thoughtSignature", "thought", "partMetadata"})
+ADDED = frozenset(
+    {
+        "thoughtSignature",
+        "thought",
+        "partMetadata",
+        "mediaResolution",
+        "videoMetadata",
+        "mediaProcessing",
+        "speechMetadata",
+        "documentMetadata",
+        "spreadsheetMetadata",
+        "audioMetadata",
+    }
+)
 #: Maximum number of sources of a text.
 MAX_SOURCES = 200
 
