@@ -17,15 +17,17 @@ from showandtell.core.histories.reading import (
     to_json,
     to_opaque,
     unsupported,
+    without_nulls,
 )
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Json, ToolCall
+from showandtell.core.wire.anthropic_messages.hosted import describe_block, read_citation
 from showandtell.core.wire.anthropic_messages.parse import STOP_REASONS
 
 #: Blocks that only Anthropic can use. They go back unchanged.
-OPAQUE_TYPES = frozenset({"thinking", "redacted_thinking", "compaction"})
-#: Ends of the types of other such blocks: steps of tools that Anthropic runs, whose number grows.
-OPAQUE_ENDS = ("_tool_use", "_tool_result")
+OPAQUE_TYPES = frozenset({"thinking", "redacted_thinking"})
+#: Blocks of the model with a meaning of their own. All others are of tools that Anthropic runs, or of newer types.
+OWN_TYPES = frozenset({"text", "image", "document", "search_result"})
 
 
 def from_anthropic(messages: object) -> History:
@@ -53,7 +55,7 @@ def _read_item(item: Any, place: str, reading: Reading) -> None:
         case {"role": "system", "content": content}:
             reading.add_instructions(_text(content))
         case {"role": "assistant", "content": content, **rest}:
-            parts = [part for at, block in _places(content, place) for part in _assistant_block(block, at)]
+            parts = [part for at, block in _places(content, place) for part in _assistant_block(block, at, reading)]
             reason = rest.get("stop_reason")
             reading.add_assistant(parts, STOP_REASONS.get(reason, "cut") if reason else None)
         case {"role": "user", "content": content}:
@@ -91,12 +93,19 @@ def _user(content: str | list[Item], place: str, reading: Reading) -> None:
         reading.add_user(parts)
 
 
-def _assistant_block(block: Item, place: str) -> Parts:
+def _assistant_block(block: Item, place: str, reading: Reading) -> Parts:
     match block:
         case {"type": "tool_use", "id": call_id, "name": tool, "input": arguments}:
-            return [ToolCall(call_id, tool, to_json(arguments))]
-        case {"type": str() as kind} if kind in OPAQUE_TYPES or kind.endswith(OPAQUE_ENDS):
+            caller = block.get("caller") or {"type": "direct"}
+            own = None if caller.get("type") == "direct" else to_opaque("anthropic", {"caller": caller})
+            return [ToolCall(call_id, tool, to_json(arguments), own)]
+        case {"type": "text", "text": text, "citations": [_, *_] as citations}:
+            sources = [read_citation("", citation).source for citation in citations]
+            return [*text_parts(text), *sources, to_opaque("anthropic", {"citations": citations})]
+        case {"type": str() as kind} if kind in OPAQUE_TYPES:
             return [to_opaque("anthropic", block)]
+        case {"type": str() as kind} if kind not in OWN_TYPES:
+            return [reading.keep(describe_block(without_nulls(block), len(reading.hosted)), "anthropic")]
         case _:
             return _block(block, place)
 

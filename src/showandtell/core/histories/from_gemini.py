@@ -23,6 +23,7 @@ from showandtell.core.histories.reading import (
 )
 from showandtell.core.messages.message import Stop
 from showandtell.core.messages.parts import Json, Opaque, Text, ToolCall
+from showandtell.core.wire.gemini.hosted import ADDED, CODE, describe_part
 
 PROVIDER = "google"
 #: Our stop reasons by Gemini's `finishReason`. Others are refusals or errors.
@@ -40,8 +41,8 @@ REFUSALS = frozenset(
         "MODEL_ARMOR",
     }
 )
-#: Fields of parts that only Google can use. They go back unchanged.
-OPAQUE_FIELDS = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse")
+#: Fields of the model's parts with a meaning of their own. All others are of tools that Google runs, or newer ones.
+OWN_FIELDS = frozenset({"text", "inlineData", "fileData"})
 #: Fields that a content or a response has, and a part has not. A blocked prompt has no candidates.
 RESPONSE_FIELDS = frozenset({"parts", "candidates", "promptFeedback", "prompt_feedback"})
 #: Fields with keys of the program, which aren't converted to camelCase.
@@ -198,8 +199,11 @@ def _model_part(part: Item, place: str, reading: Reading, waiting: list[ToolCall
         reading.calls[call_id] = tool_call.tool
         waiting.append(tool_call)
         return [tool_call]
-    if part.get("thought") or any(key in part for key in OPAQUE_FIELDS):
-        return [Opaque(PROVIDER, to_json(part))] if signature or not part.get("thought") else []
+    if not OWN_FIELDS & part.keys() and part.keys() - ADDED:
+        code = next((name for name in reversed(reading.hosted) if reading.hosted[name] == CODE), "")
+        return [reading.keep(describe_part(part, len(reading.hosted), code), PROVIDER)]
+    if part.get("thought"):
+        return [Opaque(PROVIDER, to_json(part))] if signature else []
     opaque = Opaque(PROVIDER, to_json({"text": "", "thoughtSignature": signature}))
     return _media_part(part, place) + ([opaque] if signature else [])
 

@@ -18,44 +18,17 @@ from showandtell.core.histories.reading import (
     to_json,
     to_opaque,
     unsupported,
+    without_nulls,
 )
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Stop
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
 from showandtell.core.wire.openai_chat.parse import STOP_REASONS
+from showandtell.core.wire.openai_responses.hosted import describe_item
 from showandtell.core.wire.openai_responses.text_fields import format_text_fields
 
-#: Items that only OpenAI can use. They go back unchanged.
-OPAQUE_TYPES = frozenset(
-    {
-        "reasoning",
-        "compaction",
-        "compaction_trigger",
-        "configuration_update",
-        "additional_tools",
-        "program",
-        "program_output",
-        "apply_patch_call",
-        "apply_patch_call_output",
-        "computer_call",
-        "computer_call_output",
-        "local_shell_call",
-        "local_shell_call_output",
-        "shell_call",
-        "shell_call_output",
-        "image_generation_call",
-        "web_search_call",
-        "file_search_call",
-        "code_interpreter_call",
-        "tool_search_call",
-        "tool_search_output",
-        "mcp_call",
-        "mcp_list_tools",
-        "mcp_approval_request",
-        "mcp_approval_response",
-        "item_reference",
-    }
-)
+#: Items that only OpenAI can use, and that no tool of it made. They go back unchanged.
+OPAQUE_TYPES = frozenset({"reasoning", "compaction_trigger", "configuration_update", "item_reference"})
 #: Fields of these items that may be null and must be there (openai 3.54 types).
 NULLABLE_FIELDS = {"code_interpreter_call": {"code", "outputs"}, "image_generation_call": {"result"}}
 #: Our stop reasons by OpenAI's `incomplete_details.reason`.
@@ -136,9 +109,12 @@ def _message(message: Item, place: str, reading: Reading) -> None:
 def _item(item: Any, place: str, reading: Reading) -> None:
     match item:
         case {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}:
-            reading.add_assistant([ToolCall(call_id, name, arguments)], extend=True)
+            fields = {key: item[key] for key in ("namespace", "caller") if item.get(key)}
+            own = to_opaque("openai", fields) if fields else None
+            reading.add_assistant([ToolCall(call_id, name, arguments, own)], extend=True)
         case {"type": "custom_tool_call", "call_id": call_id, "name": name, "input": arguments}:
-            reading.add_assistant([ToolCall(call_id, name, arguments)], extend=True)
+            own = Opaque("openai", to_json({"type": "custom_tool_call"}))
+            reading.add_assistant([ToolCall(call_id, name, to_json({"input": arguments}), own)], extend=True)
         case {"type": "function_call_output" | "custom_tool_call_output", "call_id": call_id, "output": output}:
             reading.add_result(call_id, _content(output, f"{place}.output"), place)
         case {"type": "image_generation_call", "result": str() as data}:
@@ -147,7 +123,11 @@ def _item(item: Any, place: str, reading: Reading) -> None:
                 [decode_file(data, f"image/{form}", description=item.get("revised_prompt"))], extend=True
             )
         case {"type": str() as kind} if kind in OPAQUE_TYPES:
-            reading.add_assistant([to_opaque("openai", item, NULLABLE_FIELDS.get(kind, ()))], extend=True)
+            reading.add_assistant([to_opaque("openai", item)], extend=True)
+        case {"type": str() as kind}:
+            whole = without_nulls(item, NULLABLE_FIELDS.get(kind, ()))
+            block = reading.keep(describe_item(whole, len(reading.hosted)), "openai")
+            reading.add_assistant([block], extend=True)
         case _:
             raise unsupported(place, item)
 

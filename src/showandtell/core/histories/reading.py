@@ -12,11 +12,12 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 import msgspec
 import pybase64
+from msgspec import structs
 
 from showandtell.core.media_types.claims import normalize_claim, read_claim
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft, History, Stop
-from showandtell.core.messages.parts import DraftPart, Opaque, Text, ToolCall, unfetched
+from showandtell.core.messages.parts import DraftPart, HostedBlock, Opaque, Text, ToolCall, unfetched
 from showandtell.errors import BadConversation, BadFile, BadInput
 
 Item: TypeAlias = dict[str, Any]
@@ -31,6 +32,12 @@ class Reading:
 
     history: History = field(default_factory=History)
     calls: dict[str, str] = field(default_factory=dict[str, str])
+    hosted: dict[str, str] = field(default_factory=dict[str, str])
+
+    def keep(self, block: HostedBlock, provider: str) -> HostedBlock:
+        """A block of a tool that a provider ran. `hosted` has the tool of each such call by its id."""
+        self.hosted[block.call_id] = block.tool
+        return structs.replace(block, provider=provider)
 
     def add_instructions(self, text: str) -> None:
         """Append a system message to the instructions."""
@@ -112,9 +119,12 @@ def to_json(value: object) -> str:
 
 def to_opaque(provider: str, item: Item, nullable: Container[str] = ()) -> Opaque:
     """An item for its provider alone, without the empty fields of the SDK except those that are `nullable`."""
-    return Opaque(
-        provider, to_json({key: value for key, value in item.items() if value is not None or key in nullable})
-    )
+    return Opaque(provider, to_json(without_nulls(item, nullable)))
+
+
+def without_nulls(item: Item, nullable: Container[str] = ()) -> Item:
+    """An item without the empty fields of the SDK, except those that are `nullable`."""
+    return {key: value for key, value in item.items() if value is not None or key in nullable}
 
 
 def text_parts(text: str | None) -> Parts:
