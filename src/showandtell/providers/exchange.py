@@ -36,6 +36,7 @@ class Outgoing:
     headers: Mapping[str, str] = field(repr=False)
     request: Request = field(repr=False)
     method: str = "POST"
+    bodies: list[AsyncGenerator[bytes]] = field(default_factory=list[AsyncGenerator[bytes]], repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -44,7 +45,14 @@ class Outgoing:
 
     def body(self) -> AsyncIterator[bytes]:
         """The chunks of the body; from the start for each try."""
-        return read_pieces(self.request.pieces())
+        self.bodies.append(read_pieces(self.request.pieces()))
+        return self.bodies[-1]
+
+    async def close(self) -> None:
+        """Close the files of bodies that were left unread, because the connection failed."""
+        for body in self.bodies:
+            with contextlib.suppress(RuntimeError):  # somebody is reading it
+                await body.aclose()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,8 @@ class Exchange:
             problem = "timed out" if isinstance(error, TimeoutError) else "can't be reached"
             message = self.explain(0, f"{target.name} {problem}: {error_text(error)}")
             raise ProviderUnavailable(message) from error
+        finally:
+            await outgoing.close()
 
     async def address(self, request: Request) -> Outgoing:
         """The request with its URL and all headers."""
@@ -99,14 +109,24 @@ class Exchange:
         return Outgoing(url, {**headers, **await self.authorize(outgoing)}, request)
 
 
-async def read_pieces(pieces: Iterable[bytes | Iterator[bytes]]) -> AsyncIterator[bytes]:
+async def read_pieces(pieces: Iterable[bytes | Iterator[bytes]]) -> AsyncGenerator[bytes]:
     """The chunks of a body. Files are read in a thread, since their disk or bucket may be slow."""
     for piece in pieces:
         if isinstance(piece, bytes):
             yield piece
-        else:
-            while (chunk := await asyncio.to_thread(next, piece, None)) is not None:
+            continue
+        # A list, so that the frames of a traceback don't keep the file open.
+        chunks = [piece]
+        del piece
+        try:
+            while (chunk := await asyncio.to_thread(_next_chunk, chunks)) is not None:
                 yield chunk
+        finally:
+            chunks.clear()
+
+
+def _next_chunk(chunks: Sequence[Iterator[bytes]]) -> bytes | None:
+    return next(chunks[0], None) if chunks else None
 
 
 def error_text(error: OSError) -> str:

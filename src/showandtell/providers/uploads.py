@@ -19,6 +19,7 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.derivations import Derivative, Failed
+from showandtell.core.planning.values import ContainerFile
 from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.core.wire.request import CHUNK_SIZE, Request
 from showandtell.core.wire.stream import DECODE_ERRORS
@@ -350,6 +351,9 @@ def with_file_headers(exchange: Exchange, request: Request) -> Exchange:
     """The exchange with the headers that some providers require for requests with file ids."""
     api = FILES_APIS.get(request.target.vendor)
     uses_ids = any(receipt.cell is not None and receipt.cell.form == "file_id" for receipt in request.receipts)
+    uses_ids = uses_ids or any(
+        isinstance(part, ContainerFile) for entry in request.plan.entries for part in entry.parts
+    )
     if api is None or not uses_ids:
         return exchange
     return replace(exchange, headers={**exchange.headers, **api.join_headers(exchange)})

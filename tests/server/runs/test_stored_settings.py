@@ -233,7 +233,7 @@ async def test_nothing_but_instructions_limits_and_settings_of_the_model_is_stor
     stored = msgspec.json.decode(record)
     assert {*stored} == {"instructions", "limits", "model_settings", "operator"}
     assert (stored["instructions"], stored["limits"]["seconds"]) == (RHYMES, 60)
-    assert {*stored["model_settings"].values()} == {None, "auto", True}
+    assert {*stored["model_settings"].values()} == {None, "auto", True, False}
 
 
 async def test_an_operators_instructions_stand_before_the_users_and_stay_those_of_the_run(provider, tmp_path):

@@ -61,7 +61,7 @@ DIRECT = Family(
     ),
     order=ORDER,
     budget=BUDGET,
-    dialect=Dialect(can_cite=True),  # Anthropic's docs, "Citations"
+    dialect=Dialect(can_cite=True, container="blocks"),  # Anthropic's docs, "Citations"
 )
 
 DIRECT_TEXT = subfamily_of(

@@ -143,6 +143,7 @@ class Dialect(Struct, frozen=True):
     raw_audio: whether openai-chat's `input_audio` is only base64 (Mistral), without its format.
     cache_mark: the field by which an openai api ends a cached prefix on a part; None: the host finds prefixes itself.
     takes_reasoning: whether a bedrock-converse model takes signed reasoning back, its own or another model's.
+    container: how files get to code that the provider runs: as blocks of a message, or with the tool; None: not at all.
     takes_annotations: whether an openai-chat host takes back what it read in a file, as OpenRouter's docs say of PDFs.
     """
 
@@ -165,6 +166,7 @@ class Dialect(Struct, frozen=True):
     cache_mark: Literal["prompt_cache_breakpoint", "cache_control"] | None = None
     takes_reasoning: bool = True
     takes_annotations: bool = False
+    container: Literal["blocks", "tool"] | None = None
 
 
 class AnswerFormat(Struct, frozen=True):

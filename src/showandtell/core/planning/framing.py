@@ -29,9 +29,20 @@ from showandtell.core.messages.parts import (
 from showandtell.core.planning import labels
 from showandtell.core.planning.call_ids import fit_call_id, fit_tool_name
 from showandtell.core.planning.placement import OUT_OF_VIEW, Placement
-from showandtell.core.planning.values import Data, Entry, EntryPart, Policy, RenderedBlock, RenderedFile, Result, View
+from showandtell.core.planning.values import (
+    ContainerFile,
+    Data,
+    Entry,
+    EntryPart,
+    Policy,
+    RenderedBlock,
+    RenderedFile,
+    Result,
+    View,
+)
 
 Piece: TypeAlias = Text | Data | RenderedFile
+UserPiece: TypeAlias = Piece | ContainerFile
 
 
 DEFAULT_POLICY = Policy()
@@ -49,7 +60,7 @@ class Turns:
         self.turns: list[tuple[Literal["user", "assistant"], list[EntryPart]]] = []
         if last is not None:
             self.turns.append((last.role, list(last.parts)))
-        self.relocated: list[Piece] = []
+        self.relocated: list[UserPiece] = []
         self.approved, self.waiting = set[str](), set[str]()
 
     def add_results(self, parts: Sequence[Result]) -> None:
@@ -70,7 +81,7 @@ class Turns:
         if own := [approval for approval in approvals if approval.call_id in self.waiting]:
             self._follow(own)
 
-    def add_user(self, parts: Sequence[Piece]) -> None:
+    def add_user(self, parts: Sequence[UserPiece]) -> None:
         """Add a user's message after the relocated files."""
         self._follow(parts)
 
@@ -85,7 +96,7 @@ class Turns:
         entries = tuple(Entry(role, tuple(parts)) for role, parts in self.turns)
         return (self.last, *entries[1:]) if self.last is not None and entries[0] == self.last else entries
 
-    def _follow(self, parts: Sequence[Piece | Approval]) -> None:
+    def _follow(self, parts: Sequence[UserPiece | Approval]) -> None:
         last = self.turns[-1] if self.turns else None
         if last is None or last[0] == "assistant":
             self.turns.append(("user", list(parts)))
@@ -96,7 +107,7 @@ class Turns:
                 self.turns.append(("assistant", [Text(self.order.filler)]))
             self.turns.append(("user", list(parts)))
 
-    def _same_turn(self, parts: Sequence[Piece | Approval]) -> bool:
+    def _same_turn(self, parts: Sequence[UserPiece | Approval]) -> bool:
         match self.order.after_results:
             case "same_turn":
                 return True
@@ -288,12 +299,15 @@ def _json(part: Json[Shown], remaining: Iterator[Placement], target: Target, tur
 def file_pieces(placement: Placement, target: Target, policy: Policy) -> list[Piece]:
     """All pieces of one placement, a relocated file included."""
     turns = Turns(target.order, policy)
-    return [*_file(placement, target, turns), *turns.relocated]
+    pieces = [*_file(placement, target, turns), *turns.relocated]
+    return [piece for piece in pieces if not isinstance(piece, ContainerFile)]
 
 
 def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
-    """The pieces in place of a file. A relocated file itself follows after the results."""
+    """The pieces in place of a file. A relocated file itself follows after the results, and so does one for code."""
     file = placement.attachment
+    if placement.container_id is not None and file.facts is not None:
+        turns.relocated += [labels.in_container(file, file.facts), ContainerFile(placement.container_id)]
     match placement.delivery:
         case "withheld":
             return [labels.withheld(file)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.attachments import Attachment, Facts
 from showandtell.core.messages.derivations import Derivative
 from showandtell.core.messages.message import Reference
 from showandtell.core.messages.parts import HostedBlock, Shown, Summary, Text
@@ -149,6 +149,11 @@ def file_label(file: Attachment, call_id: str | None, note: str = "") -> Text:
 def in_answer(file: Attachment) -> Text:
     """The label of a file that is in the model's answer above."""
     return bracket(f"{title(file, None)}: in your answer above")
+
+
+def in_container(file: Attachment, facts: Facts) -> Text:
+    """The label before a file for code that the provider runs, which finds it by a part of its name."""
+    return bracket(f"{title(file, None)}: code may read it, in a file whose name contains {facts.sha256[:16]}")
 
 
 def shown_below(file: Attachment) -> Text:

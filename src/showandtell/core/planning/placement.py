@@ -43,7 +43,7 @@ class Placement(Struct, frozen=True):
 
     nth: counts the uses of the file from 1. pending: a derivation that is needed first.
     recalled_by: the id of the message whose text refers to the file, if it is shown for that reason.
-    view: the part of the file that was requested, if not all.
+    view: the part of the file that was requested, if not all. container_id: its id, if code of the provider has it.
     """
 
     attachment: Attachment
@@ -57,6 +57,7 @@ class Placement(Struct, frozen=True):
     pending: DerivationRequest | None = None
     recalled_by: str | None = None
     view: Selection | None = None
+    container_id: str | None = None
 
 
 class Visibility(Struct, frozen=True):

@@ -8,6 +8,7 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations
 from showandtell.core.planning.cache_marks import mark_prefixes
+from showandtell.core.planning.containers import in_container
 from showandtell.core.planning.eviction import advance_eviction
 from showandtell.core.planning.framing import frame
 from showandtell.core.planning.incremental import EMPTY, CachedPlan, PlanCache
@@ -36,7 +37,8 @@ def plan(
         cached = EMPTY
     rest = cached.rest(view)
     earlier = EarlierUses(cached.counts, cached.in_view)
-    placements = place(rest, target, known, policy, eviction.visibilities(cached.use_count), earlier=earlier)
+    visibilities = eviction.visibilities(cached.use_count)
+    placements = in_container(place(rest, target, known, policy, visibilities, earlier=earlier), target, known, policy)
     wants = frozenset(placement.pending for placement in placements if placement.pending)
     if wants:
         return Plan((), (), wants)

@@ -52,6 +52,7 @@ class Policy(Struct, frozen=True):
     can_view, can_read: whether the model has the tools view_file and get_document, so that labels may mention them.
     fetch: whether we may fetch addresses that the provider doesn't open.
     describer: who describes pictures to models without eyes; empty: nobody.
+    container: code that the provider runs may read the files of the conversation.
     head_bytes: bytes of a request besides its messages: instructions, tools and options.
     """
 
@@ -66,6 +67,7 @@ class Policy(Struct, frozen=True):
     can_read: bool = False
     fetch: bool = False
     describer: str = ""
+    container: bool = False
     head_bytes: int = 0
 
     def on(self, kind: Kind) -> OnUnsupported:
@@ -121,6 +123,12 @@ class RenderedBlock(Struct, frozen=True):
     files: tuple[tuple[str, RenderedFile], ...]
 
 
+class ContainerFile(Struct, frozen=True):
+    """A file for code that the provider runs, by the provider's id. Its number is in the label before it."""
+
+    file_id: str
+
+
 class Entry(Struct, frozen=True, cache_hash=True):
     """One turn on the wire, merged and labelled; equal by value."""
 
@@ -129,7 +137,9 @@ class Entry(Struct, frozen=True, cache_hash=True):
 
 
 #: The parts of an entry.
-EntryPart: TypeAlias = Text | Data | RenderedFile | Result | ToolCall | Opaque | RenderedBlock | Approval
+EntryPart: TypeAlias = (
+    Text | Data | RenderedFile | Result | ToolCall | Opaque | RenderedBlock | Approval | ContainerFile
+)
 
 
 class Receipt(Displayed, Struct, frozen=True):

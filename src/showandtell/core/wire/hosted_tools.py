@@ -37,10 +37,16 @@ class WebSearch(HostedTool, frozen=True, tag="web_search"):
 class CodeExecution(HostedTool, frozen=True, tag="code_execution"):
     """Code that runs at the provider. Files that it makes get numbers like those of any tool.
 
+    files: whether it may read the files of the conversation, which are uploaded for it (Anthropic, OpenAI). `ids` are
+    those of the uploads, and not for programs.
+
     >>> from showandtell import Agent
     >>> from showandtell.hosted import CodeExecution
-    >>> agent = Agent("openai:gpt-5.5", tools=[CodeExecution()])
+    >>> agent = Agent("openai:gpt-5.5", tools=[CodeExecution(files=True)])
     """
+
+    files: bool = False
+    ids: tuple[str, ...] = ()
 
 
 class ImageGeneration(HostedTool, frozen=True, tag="image_generation"):

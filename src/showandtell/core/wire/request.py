@@ -20,7 +20,8 @@ from showandtell.core.messages.blobs import BlobReader
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning.conversions import base64_length
 from showandtell.core.planning.labels import format_size
-from showandtell.core.planning.values import Entry, Plan, Receipt, RenderedFile
+from showandtell.core.planning.values import ContainerFile, Entry, Plan, Receipt, RenderedFile
+from showandtell.core.wire.hosted_tools import CodeExecution, HostedTool
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.renderers import APIS, Api
 from showandtell.core.wire.tree import Segment, Slot, Tree, locate, to_segments, to_values
@@ -155,7 +156,7 @@ def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, 
     if plan.wants:
         raise CannotRender("the plan still needs conversions: call `prepare` first")
     options = declare_called_tools(options, plan) if target.dialect.resend_tools and not options.tools else options
-    head, start, parts = begin_body(target, options)
+    head, start, parts = begin_body(target, with_container(options, plan))
     used: Fragments = {}
     parts += serialize_plan(plan, target, fragments, used)
     # The next request won't need what this one didn't: marked forms of older entries, and evicted files.
@@ -169,6 +170,18 @@ def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, 
         sizes = f"{format_size(size)}, one request to {target.name} holds {format_size(target.budget.bytes)}"
         raise BadInput(f"the text of this conversation is too long: {sizes}; start a new one, or shorten it")
     return Request(target, options, plan, head, tuple(parts), tuple(body), size, blobs)
+
+
+def with_container(options: Options, plan: Plan) -> Options:
+    """The options with the ids of the files that code of the provider may read."""
+    ids = tuple(part.file_id for entry in plan.entries for part in entry.parts if isinstance(part, ContainerFile))
+    if not ids:
+        return options
+    return msgspec.structs.replace(options, hosted=tuple(_with_ids(tool, ids) for tool in options.hosted))
+
+
+def _with_ids(tool: HostedTool, ids: tuple[str, ...]) -> HostedTool:
+    return msgspec.structs.replace(tool, ids=ids) if isinstance(tool, CodeExecution) else tool
 
 
 def begin_body(target: Target, options: Options) -> tuple[dict[str, Tree], bytes, list[Fragment]]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
+from showandtell.core.planning.values import ContainerFile, Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.hosted_blocks import read_citations
 from showandtell.core.wire.hosted_tools import HostedTool, UrlContext, WebSearch, host_name
@@ -182,6 +182,8 @@ def _blocks(part: EntryPart, entry: Entry, target: Target) -> list[Tree]:
             return [opaque_json(part)] if part.provider == target.signer else []
         case RenderedBlock():
             return [block_tree(part)]
+        case ContainerFile(file_id):
+            return [{"type": "container_upload", "file_id": file_id}]
         case Approval():
             raise CannotRender("the plan put an approval into a message of anthropic-messages")
         case _ as never:

@@ -12,7 +12,7 @@ import msgspec
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
+from showandtell.core.planning.values import ContainerFile, Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.hosted_blocks import read_citations
 from showandtell.core.wire.hosted_tools import host_name
@@ -230,8 +230,8 @@ def _blocks(part: EntryPart, entry: Entry, target: Target) -> list[Tree]:
             return [opaque_json(part)] if part.provider == target.signer and is_taken else []
         case RenderedBlock():
             return [block_tree(part)]
-        case Approval():
-            raise CannotRender("the plan put an approval into a message of bedrock-converse")
+        case Approval() | ContainerFile():
+            raise CannotRender(f"the plan put a {type(part).__name__} into a message of bedrock-converse")
         case _ as never:
             assert_never(never)
 

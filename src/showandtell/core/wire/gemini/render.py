@@ -13,7 +13,7 @@ import msgspec
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, RenderedBlock, RenderedFile, Result
+from showandtell.core.planning.values import ContainerFile, Data, Entry, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.hosted_tools import FileSearch, HostedTool, ImageGeneration, WebSearch, host_name
 from showandtell.core.wire.opaque import arguments_json, block_tree
@@ -75,7 +75,7 @@ def render_entry(entry: Entry, target: Target) -> list[Tree]:
                 others += [{"text": text}] if text else []
             case RenderedFile():
                 others.append(_media(part, "user message"))
-            case ToolCall() | Opaque() | RenderedBlock() | Approval():
+            case ToolCall() | Opaque() | RenderedBlock() | Approval() | ContainerFile():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of gemini")
             case _ as never:
                 assert_never(never)
@@ -176,7 +176,7 @@ def _model_parts(entry: Entry, target: Target) -> list[Tree]:
                 parts += [_opaque_part(part)] if part.provider == target.signer else []
             case RenderedBlock():
                 parts.append(block_tree(part))
-            case RenderedFile() | Result() | Approval():
+            case RenderedFile() | Result() | Approval() | ContainerFile():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of gemini")
             case _ as never:
                 assert_never(never)

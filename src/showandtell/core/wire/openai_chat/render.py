@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, RenderedBlock, RenderedFile, Result
+from showandtell.core.planning.values import ContainerFile, Data, Entry, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.hosted_tools import host_name
 from showandtell.core.wire.marks import mark_last
@@ -67,7 +67,7 @@ def render_entry(entry: Entry, target: Target) -> list[Tree]:
                 content += [{"type": "text", "text": text}] if text else []
             case RenderedFile():
                 content.append(_media(part, target))
-            case ToolCall() | Opaque() | RenderedBlock() | Approval():
+            case ToolCall() | Opaque() | RenderedBlock() | Approval() | ContainerFile():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of openai-chat")
             case _ as never:
                 assert_never(never)
@@ -214,7 +214,7 @@ def _assistant_messages(entry: Entry, target: Target) -> list[Tree]:
                     fields |= own
             case Opaque():
                 pass
-            case RenderedFile() | Result() | RenderedBlock() | Approval():
+            case RenderedFile() | Result() | RenderedBlock() | Approval() | ContainerFile():
                 raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-chat")
             case _ as never:
                 assert_never(never)

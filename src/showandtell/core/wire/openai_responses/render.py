@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Approval, Opaque, Text, ToolCall
-from showandtell.core.planning.values import Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
+from showandtell.core.planning.values import ContainerFile, Data, Entry, EntryPart, RenderedBlock, RenderedFile, Result
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.hosted_tools import (
     CodeExecution,
@@ -87,6 +87,8 @@ def render_entry(entry: Entry, target: Target) -> list[Tree]:
                 content += _content(part, "user message")
             case Approval():
                 outputs.append(_approval(part))
+            case ContainerFile():
+                pass  # the tool has its id
             case ToolCall() | Opaque() | RenderedBlock():
                 raise CannotRender(f"the plan put a {type(part).__name__} into a user message of openai-responses")
             case _ as never:
@@ -134,7 +136,8 @@ def _hosted_tool(tool: HostedTool, target: Target) -> Tree:
             if tool.allowed_domains:
                 fields["filters"] = {"allowed_domains": tool.allowed_domains}
         case CodeExecution():
-            fields["container"] = {"type": "auto"}
+            ids: dict[str, Tree] = {"file_ids": tool.ids} if tool.ids else {}
+            fields["container"] = {"type": "auto", **ids}
         case FileSearch():
             fields = {"vector_store_ids": tool.stores, "max_num_results": tool.max_results}
         case ImageGeneration():
@@ -242,7 +245,7 @@ def _assistant_item(part: EntryPart, fields: TextFields, target: Target) -> list
             return [opaque_json(part)] if part.provider == target.signer else []
         case RenderedBlock():
             return [block_tree(part)]
-        case RenderedFile() | Result() | Approval():
+        case RenderedFile() | Result() | Approval() | ContainerFile():
             raise CannotRender(f"the plan put a {type(part).__name__} into an assistant message of openai-responses")
         case _ as never:
             assert_never(never)
