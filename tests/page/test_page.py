@@ -21,6 +21,7 @@ FILES = (
     "viewers",
     "inline_files",
     "tools",
+    "provider_tools",
     "navigation",
     "recovery",
     "sending",

@@ -1,7 +1,8 @@
 """A provider that replies with the text after `Say:` in the last message, in pieces; it can pause until resumed.
 
 `Fail: 529, then say hello` is answered with that status once. The text after `Then say:` in a message whose other
-lines call tools is sent when the tools have returned.
+lines call tools is sent when the tools have returned. `Blocks: [...]` is answered with these blocks of JSON; a string
+among them pauses.
 
 It handles requests of the Messages API; the fake provider's strict hosts answer all others.
 """
@@ -46,6 +47,8 @@ class EchoProvider:
         text = text.removeprefix(" ")
         if command == "Fail" and self.requests[last] == 1:
             return HttpResponse(int(text.partition(",")[0]), {"content-type": "application/json"}, single(FAILED))
+        if command == "Blocks":
+            return HttpResponse(200, {"content-type": "text/event-stream"}, self._stream_blocks(json.loads(text)))
         if command in {"Say", "Fail"}:
             return HttpResponse(200, {"content-type": "text/event-stream"}, self._stream(text))
         return None
@@ -68,6 +71,30 @@ class EchoProvider:
         yield stop
         yield event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 5})
         yield event("message_stop")
+
+    async def _stream_blocks(self, blocks):
+        gate = self._gate
+        yield event("message_start", message={"id": "msg_1", "role": "assistant", "usage": {"input_tokens": 10}})
+        for index, item in enumerate(blocks):
+            if isinstance(item, str):
+                await gate.acquire()
+                continue
+            for data in block(index, *streamed(item)):
+                yield data
+        yield event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 5})
+        yield event("message_stop")
+
+
+def streamed(item):
+    """A block as it starts, and its deltas: text, citations and input are streamed."""
+    match item:
+        case {"type": "text", "text": words, **rest}:
+            citations = ({"type": "citations_delta", "citation": each} for each in rest.get("citations", ()))
+            return {"type": "text", "text": ""}, text_delta(words), *citations
+        case {"type": "server_tool_use", "input": given}:
+            return {**item, "input": {}}, {"type": "input_json_delta", "partial_json": json.dumps(given)}
+        case _:
+            return (item,)
 
 
 SIGNED = {"type": "signature_delta", "signature": "c2lnbmVk"}
@@ -92,7 +119,7 @@ def requested_text(body):
     if last["role"] != "user":
         return ""
     if not has_results(last):
-        return next((text for text in texts(last) if text.startswith(("Say:", "Fail:"))), "")
+        return next((text for text in texts(last) if text.startswith(("Say:", "Fail:", "Blocks:"))), "")
     question = next(item for item in reversed(before) if item["role"] == "user" and not has_results(item))
     return next((f"Say:{text.partition(THEN)[2]}" for text in texts(question) if THEN in text), "")
 

@@ -10,5 +10,5 @@ const Pages = lazy(() => import("./Pages").then((found) => found.Pages), { onLos
 export function Lightbox() {
   const viewed = useViewed();
   if (!viewed) return null;
-  return viewed.what === "pictures" ? <Pictures pictures={viewed.pictures} at={viewed.at} /> : <Pages file={viewed.file} />;
+  return viewed.what === "pictures" ? <Pictures pictures={viewed.pictures} at={viewed.at} /> : <Pages file={viewed.file} from={viewed.page} />;
 }

@@ -14,12 +14,14 @@ const KEYS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, k: -1, j: 1
 
 const close = () => view(null);
 
-export function Pages(p: { file: Attachment }) {
+/** `from` is the page to begin with. */
+export function Pages(p: { file: Attachment; from?: number | undefined }) {
   const { file } = p;
   const dialog = useModal(close);
   const shown = useRef<HTMLDivElement>(null);
   const pages = Math.min(MAX_PAGES, file.pages ?? 1);
   const [page, go] = usePage(shown, pages);
+  useEffect(() => void (p.from && go(() => p.from ?? 1)), []);
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.target instanceof HTMLInputElement ? undefined : KEYS[event.key];
     if (!by) return;

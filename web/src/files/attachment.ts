@@ -2,7 +2,7 @@
 import { at } from "../prefix";
 import type { Kind } from "./kind";
 
-type Brought = "user" | "tool" | "assistant" | "url" | "mcp";
+type Brought = "user" | "tool" | "assistant" | "provider" | "url" | "mcp";
 type State = "pending" | "ready" | "quarantined" | "deleted";
 
 /** `number` is null until its message is sent; `pixels` is width and height; `url` and `thumbnail` are same-origin. */
@@ -88,6 +88,9 @@ function clockOf(seconds: number): string {
 /** A time in video or audio; below ten seconds with one decimal. */
 export const momentOf = (seconds: number) => (seconds < 10 ? `${seconds.toFixed(1)} s` : clockOf(seconds));
 
+/** Names of tools that run code. */
+const CODE_TOOLS = /code|bash|python|shell/i;
+
 /** Origin of a file, addressed to the user. */
 export function originOf(origin: Attachment["origin"]): string {
   switch (origin.by) {
@@ -95,6 +98,8 @@ export function originOf(origin: Attachment["origin"]): string {
       return origin.shared_by ? `from a conversation shared by ${origin.shared_by}` : "you";
     case "assistant":
       return "the model";
+    case "provider":
+      return `made by ${origin.tool && !CODE_TOOLS.test(origin.tool) ? origin.tool : "code"} that the provider ran`;
     case "url":
       return "from a URL";
     case "tool":

@@ -4,6 +4,7 @@ export type { Attachment } from "./attachment";
 export type { Kind } from "./kind";
 export { isThere, labelOf, sizeOf, referenceText } from "./attachment";
 export { scrollToFile } from "./anchors";
+export { openAt } from "./openAt";
 export { FilesProvider, useFiles } from "./context";
 export { FileGrid } from "./FileGrid";
 export { FileView } from "./FileView";

@@ -14,7 +14,7 @@ export type Picture = {
   remove?: (() => void) | undefined;
 };
 
-type Viewed = { what: "pictures"; pictures: readonly Picture[]; at: number } | { what: "pages"; file: Attachment };
+type Viewed = { what: "pictures"; pictures: readonly Picture[]; at: number } | { what: "pages"; file: Attachment; page?: number };
 
 let viewed: Viewed | null = null;
 const watchers = new Set<(now: Viewed | null) => void>();

@@ -2,9 +2,9 @@
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import { useLatestFiles } from "../chat/session/fileStore";
-import { textOf } from "../chat/session/mergeMessages";
 import { useCurrentSession } from "../chat/session/useSession";
 import { type Attachment, FileGrid } from "../files";
+import { lazy } from "../files/lazy";
 import { ReceiptsPanel } from "../receipts";
 import type { Message } from "../types";
 import { ArrowRightIcon, Button, IconButton, InfoIcon, RetryIcon, WarnIcon } from "../ui";
@@ -14,7 +14,10 @@ import { blocksOf } from "./blocks";
 import { Markdown } from "./Markdown";
 import { makePlacing, type Placing, PlacingContext, useUnplaced } from "./placing";
 import { Reasoning } from "./Reasoning";
+import { NotesContext } from "./sources";
 import { ToolCard } from "./ToolCard";
+
+const Footnotes = lazy(() => import("./Footnotes").then((found) => found.Footnotes));
 
 /** `isErrorShown`: a notice below already shows the error. `mayWrite`: the user may write in this conversation. */
 type Props = { message: Message; writing: boolean; isLast: boolean; isErrorShown: boolean; mayWrite: boolean };
@@ -23,7 +26,7 @@ export const Answer = memo(function Answer({ message, writing, isLast, isErrorSh
   const session = useCurrentSession();
   const placing = useMemo(makePlacing, []);
   const blocks = blocksOf(message.parts);
-  const text = textOf(message);
+  const text = blocks.flatMap((block) => (block.is === "text" ? [block.text] : [])).join("\n\n");
   const status = writing ? undefined : message.metadata?.status;
   const ending = writing ? null : endingOf(message, isLast, isErrorShown, mayWrite);
   const canRetry = isErrorShown || status === "error"; // beside the text that says why
@@ -34,7 +37,12 @@ export const Answer = memo(function Answer({ message, writing, isLast, isErrorSh
         {blocks.map((block) => {
           switch (block.is) {
             case "text":
-              return <Markdown key={block.key} text={block.text} writing={writing && block.open} />;
+              return (
+                <NotesContext.Provider key={block.key} value={{ id: `${message.id}-${block.key}`, notes: block.notes }}>
+                  {block.text && <Markdown text={block.text} marked={block.marked} writing={writing && block.open} />}
+                  {block.notes.length > 0 && <Footnotes />}
+                </NotesContext.Provider>
+              );
             case "reasoning":
               return <Reasoning key={block.key} text={block.text} writing={writing && block.open} />;
             case "tool":

@@ -28,7 +28,7 @@ const watch = new IntersectionObserver(
   { scrollMargin: "1200px" } as IntersectionObserverInit,
 );
 
-export function Markdown({ text, writing }: RenderedProps) {
+export function Markdown({ text, marked = text, writing }: RenderedProps) {
   const [ready, setReady] = useState(writing && Rendered !== null);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -47,7 +47,7 @@ export function Markdown({ text, writing }: RenderedProps) {
   }, [ready]);
   return (
     <div ref={box} className={`prose ${ready ? "" : "prose-plain"}`} dir="auto">
-      {ready && Rendered ? <Rendered text={text} writing={writing} /> : text}
+      {ready && Rendered ? <Rendered text={marked} writing={writing} /> : text}
     </div>
   );
 }

@@ -12,6 +12,8 @@ import { splitReferences } from "./splitReferences";
 import { usePlace } from "./placing";
 import { Reference } from "./references";
 import type { RenderedProps } from "./renderedProps";
+import { SourceMark } from "./SourceMark";
+import { MARK } from "./sources";
 
 export function Rendered({ text, writing }: RenderedProps) {
   return (
@@ -44,16 +46,18 @@ const tags = `${plainTags} a br code del em h1 h2 h3 h4 h5 h6 hr img input pre s
 
 const words = (text: string) => text.split(" ");
 
-/** Turns "image 5" into `<a href="#file-5">` and keeps line breaks, except within links and code. */
+/** Turns "image 5" into `<a href="#file-5">`, marks into `<a href="#source-3">`, and keeps line breaks; within links and
+ * code only marks are moved behind them. */
 function referring() {
   const walk = (parent: Root | Element) => {
-    if (parent.type === "element" && ["a", "code", "pre"].includes(parent.tagName)) return;
     const children: RootContent[] = [];
     for (const child of parent.children) {
       const before = children.at(-1);
       const isBroken = before?.type === "element" && before.tagName === "br";
       if (child.type === "text") children.push(...linesOf(child.value, isBroken));
-      else {
+      else if (child.type === "element" && ["a", "code", "pre"].includes(child.tagName)) {
+        children.push(child, ...takeMarks(child));
+      } else {
         if (child.type === "element") walk(child);
         children.push(child);
       }
@@ -62,6 +66,24 @@ function referring() {
   };
   return walk;
 }
+
+/** Removes the marks within an element. */
+function takeMarks(element: Element): ElementContent[] {
+  return element.children.flatMap((child) => {
+    if (child.type === "element") return takeMarks(child);
+    if (child.type !== "text") return [];
+    const marks = [...child.value.matchAll(MARK)].map(([, number]) => link(`#source-${number}`, `${number}`));
+    child.value = child.value.replaceAll(MARK, "");
+    return marks;
+  });
+}
+
+const link = (href: string, words: string): Element => ({
+  type: "element",
+  tagName: "a",
+  properties: { href },
+  children: [{ type: "text", value: words }],
+});
 
 /** A text with its line breaks; whitespace between blocks is unchanged. */
 function linesOf(text: string, isBroken: boolean): ElementContent[] {
@@ -75,16 +97,13 @@ function linesOf(text: string, isBroken: boolean): ElementContent[] {
 const lineEnd = (): ElementContent => ({ type: "element", tagName: "br", properties: {}, children: [] });
 
 function linked(text: string): ElementContent[] {
-  return splitReferences(text).map((piece) =>
-    typeof piece === "string"
-      ? { type: "text", value: piece }
-      : {
-          type: "element",
-          tagName: "a",
-          properties: { href: `#file-${piece.number}` },
-          children: [{ type: "text", value: piece.words }],
-        },
-  );
+  return text.split(MARK).flatMap((words, index) => {
+    if (index % 2) return [link(`#source-${words}`, words)];
+    const pieces = words ? splitReferences(words) : [];
+    return pieces.map((piece) =>
+      typeof piece === "string" ? { type: "text" as const, value: piece } : link(`#file-${piece.number}`, piece.words),
+    );
+  });
 }
 
 const plugins: Pluggable[] = [sanitiser(), referring];
@@ -103,6 +122,8 @@ type Props = {
 function Link({ href = "", children }: Props) {
   const own = /^#file-(\d+)$/.exec(href)?.[1];
   if (own) return <Reference number={Number(own)}>{wordsIn(children)}</Reference>;
+  const source = /^#source-(\d+)$/.exec(href)?.[1];
+  if (source) return <SourceMark number={Number(source)} />;
   if (!/^(https?:|mailto:)/i.test(href)) return <>{children}</>;
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">

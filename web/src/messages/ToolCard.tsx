@@ -2,12 +2,15 @@
 import type { ToolUIPart } from "ai";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { LiveContext } from "../chat/session/liveStatus";
+import { lazy } from "../files/lazy";
 import { BlockIcon, CheckIcon, Spinner, ToolIcon, WarnIcon } from "../ui";
 import { Approval } from "./Approval";
 import { WithReferences } from "./references";
 
 /** The reason of a denial that nobody decided: the user went on instead. */
 const UNDECIDED = "the user went on without deciding about this call, so it was not run";
+
+const HostedDetails = lazy(() => import("./HostedDetails").then((found) => found.HostedDetails));
 
 /** `asks`: it may still be approved, by this user if `mayWrite`. */
 type Props = { part: ToolUIPart; writing: boolean; asks: boolean; mayWrite: boolean };
@@ -22,6 +25,7 @@ export function ToolCard({ part, writing, asks, mayWrite }: Props) {
         <summary>
           <ToolIcon size={16} />
           <code className="tool-name">{name}</code>
+          {part.providerExecuted && <span className="tool-runner">run by the provider</span>}
           <span className="tool-brief">{briefOf(part.input)}</span>
           <span className="tool-state">
             {state.look === "busy" ? <Spinner /> : <StateIcon look={state.look} />}
@@ -67,11 +71,17 @@ function Preview({ uri, name }: { uri: string; name: string }) {
 
 function Details({ part }: { part: ToolUIPart }) {
   const raw = part.state === "output-error" && part.input === undefined ? part.rawInput : undefined;
-  const output = part.state === "output-available" ? textOfOutput(part) : null;
+  const output = part.state === "output-available" && !part.providerExecuted ? textOfOutput(part) : null;
   return (
     <div className="tool-details">
-      <p className="tool-label">Arguments</p>
-      <pre tabIndex={0}>{raw !== undefined ? String(raw) : pretty(part.input)}</pre>
+      {part.providerExecuted ? (
+        <HostedDetails input={part.input} output={part.output} />
+      ) : (
+        <>
+          <p className="tool-label">Arguments</p>
+          <pre tabIndex={0}>{raw !== undefined ? String(raw) : pretty(part.input)}</pre>
+        </>
+      )}
       {output !== null && (
         <>
           <p className="tool-label">Result</p>

@@ -3,9 +3,13 @@
 import type { ToolUIPart } from "ai";
 import type { Attachment } from "../files";
 import type { Part } from "../types";
+import { endOf, type Footnote, isSource, noteOf, withMarks } from "./sources";
+
+/** `marked` is the text with the marks of its footnotes. `isCited`: a source is that of a complete text. */
+type TextBlock = { is: "text"; key: string; text: string; marked: string; notes: Footnote[]; open: boolean; isCited: boolean };
 
 type Block =
-  | { is: "text"; key: string; text: string; open: boolean }
+  | TextBlock
   | { is: "reasoning"; key: string; text: string; open: boolean }
   | { is: "tool"; key: string; part: ToolUIPart }
   | { is: "files"; key: string; files: Attachment[] };
@@ -13,9 +17,12 @@ type Block =
 export function blocksOf(parts: readonly Part[]): Block[] {
   const seen = new Set<string>();
   const blocks: Block[] = [];
+  const notes: Footnote[] = [];
   parts.forEach((part, index) => {
     const key = String(index);
-    if (part.type === "text" || part.type === "reasoning") {
+    if (part.type === "text" || (isSource(part) && !isAfterText(parts, index))) {
+      addText(textBlockOf(parts, index, notes), blocks, isAfterText(parts, index));
+    } else if (part.type === "reasoning") {
       if (part.text.trim()) blocks.push({ is: part.type, key, text: part.text, open: part.state === "streaming" });
     } else if (part.type === "data-attachment") {
       const file = part.data;
@@ -30,4 +37,39 @@ export function blocksOf(parts: readonly Part[]): Block[] {
     }
   });
   return blocks;
+}
+
+/** Whether only sources are between a part and a text, or other sources, before it. */
+function isAfterText(parts: readonly Part[], index: number): boolean {
+  const before = parts[index - 1];
+  return before !== undefined && (before.type === "text" || isSource(before));
+}
+
+/** A text, or nothing, with the sources that follow it. */
+function textBlockOf(parts: readonly Part[], index: number, notes: Footnote[]): TextBlock {
+  const part = parts[index];
+  const [text, from] = part?.type === "text" ? [part.text, index + 1] : ["", index];
+  const next = parts.findIndex((each, place) => place >= from && !isSource(each));
+  const sources = parts.slice(from, next < 0 ? undefined : next).filter(isSource);
+  const marks = new Map(
+    sources.map((source) => {
+      const mark = { end: endOf(source) ?? Infinity, number: noteOf(source, notes).number };
+      return [`${mark.end} ${mark.number}`, mark];
+    }),
+  );
+  const own = notes.filter((note) => [...marks.values()].some((mark) => mark.number === note.number));
+  const isCited = sources.some((source) => endOf(source) === null);
+  const open = part?.type === "text" && part.state === "streaming";
+  const marked = text ? withMarks(text, [...marks.values()]) : text;
+  return { is: "text", key: String(index), text, marked, notes: own, open, isCited };
+}
+
+/** Adds a text. APIs that cite complete texts cut a paragraph into several: these are joined again. */
+function addText(block: TextBlock, blocks: Block[], isAdjacent: boolean): void {
+  const last = blocks.at(-1);
+  if (isAdjacent && last?.is === "text" && (last.isCited || block.isCited)) {
+    const notes = [...new Set([...last.notes, ...block.notes])].toSorted((one, other) => one.number - other.number);
+    const [text, marked] = [last.text + block.text, last.marked + block.marked];
+    blocks[blocks.length - 1] = { ...last, text, marked, notes, open: block.open, isCited: true };
+  } else if (block.text.trim() || block.notes.length > 0) blocks.push(block);
 }

@@ -1,0 +1,51 @@
+// The sources of a text, below it: addresses of the web, and places in files of the conversation.
+import { useContext } from "preact/hooks";
+import { useFile } from "../chat/session/fileStore";
+import { labelOf, openAt } from "../files";
+import { momentOf } from "../files/attachment";
+import { type Footnote, hostOf, NotesContext } from "./sources";
+
+export function Footnotes() {
+  const { id, notes } = useContext(NotesContext);
+  return (
+    <ol className="sources" aria-label="Sources">
+      {notes.map((note) => (
+        <li key={note.number} id={`${id}-source-${note.number}`} value={note.number} tabIndex={-1}>
+          <Title note={note} />
+          {note.quotes.map((quote, index) => (
+            <q key={index}>{quote}</q>
+          ))}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Title({ note }: { note: Footnote }) {
+  const file = useFile(note.file);
+  const place = [note.page && `page ${note.page}`, note.seconds !== null && momentOf(note.seconds)].filter(Boolean).join(", ");
+  if (note.url)
+    return (
+      <>
+        <a href={note.url} target="_blank" rel="noopener noreferrer nofollow">
+          {note.title}
+        </a>{" "}
+        <small>{hostOf(note)}</small>
+      </>
+    );
+  if (!file?.number) return <>{[note.title, place].filter(Boolean).join(", ")}</>;
+  return (
+    <>
+      <a
+        href={`#file-${file.number}`}
+        onClick={(event) => {
+          event.preventDefault();
+          openAt(file, note.page, note.seconds);
+        }}
+      >
+        {note.title}
+      </a>{" "}
+      <small>{[labelOf(file), place].filter(Boolean).join(", ")}</small>
+    </>
+  );
+}

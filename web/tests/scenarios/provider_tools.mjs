@@ -1,0 +1,124 @@
+// Tools that the provider runs itself, and the sources of texts.
+import { answers, assert, send, sendAndWait, textsOf, waitForAnswer } from "../actions.mjs";
+import { checkAccessibility } from "../accessibility_check.mjs";
+
+const CALL = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "kiwi" } };
+const page = (title, url) => ({ type: "web_search_result", title, url, encrypted_content: "Eq", page_age: null });
+const FOUND = [page("Kiwi", "https://kiwi.example/fruit"), page("A bird", "https://birds.example/kiwi")];
+const RESULT = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: FOUND };
+const RUN = { type: "server_tool_use", id: "srvtoolu_2", name: "code_execution", input: { code: "print(6 * 7)" } };
+const PRINTED = { type: "code_execution_result", stdout: "42\n", stderr: "", return_code: 0, content: [] };
+const RAN = { type: "code_execution_tool_result", tool_use_id: "srvtoolu_2", content: PRINTED };
+const FAILED = { ...RAN, content: { type: "code_execution_tool_result_error", error_code: "unavailable" } };
+const cited = (url, title, quote) => ({ type: "web_search_result_location", url, title, cited_text: quote, encrypted_index: "Eo" });
+const text = (words, ...citations) => ({ type: "text", text: words, ...(citations.length ? { citations } : {}) });
+const KIWI = cited("https://kiwi.example/fruit", "Kiwi", "A kiwi is a green fruit.");
+const BIRD = cited("https://birds.example/kiwi", "A bird", "The kiwi can’t fly.");
+const SOURCED = [text("I looked. "), text("It is **green.**", KIWI), text(" And "), text("it `flies` not", BIRD, KIWI), text(".")];
+
+const blocks = (...items) => `Blocks: ${JSON.stringify(items)}`;
+const visit = (context, settings = {}) => context.visit("/", { on: "echo", ...settings });
+const card = (answer, tool) => answer.locator(".tool").filter({ hasText: tool });
+
+export async function a_search_of_the_provider_is_shown_with_its_pages(context) {
+  const tab = await visit(context);
+  const answer = await sendAndWait(tab, blocks(CALL, RESULT, text("Found.")));
+  for (const state of ["written", "reloaded"]) {
+    if (state === "reloaded") await tab.reload();
+    await waitForAnswer(tab);
+    assert.match(await card(answer, "web_search").locator("summary").innerText(), /web_search\s+run by the provider\s+query: kiwi\s+done/);
+    await card(answer, "web_search").locator("summary").click();
+    const links = card(answer, "web_search").getByRole("link");
+    await links.first().waitFor();
+    assert.deepEqual(await textsOf(links), ["Kiwi", "A bird"]);
+    assert.equal(await links.first().getAttribute("href"), "https://kiwi.example/fruit");
+    assert.match(await links.first().getAttribute("rel"), /noopener/);
+  }
+}
+
+export async function code_that_the_provider_ran_is_shown_with_what_it_printed(context) {
+  const tab = await visit(context);
+  const answer = await sendAndWait(tab, blocks(RUN, RAN, text("It is 42.")));
+  await card(answer, "code_execution").locator("summary").click();
+  await answer.getByText("print(6 * 7)", { exact: true }).waitFor();
+  const texts = await textsOf(answer.locator(".tool pre"));
+  assert.deepEqual(texts.slice(0, 2), ["print(6 * 7)", "42"]);
+  assert.match(texts[2], /"return_code": 0/);
+}
+
+export async function a_failed_tool_of_the_provider_says_why(context) {
+  const tab = await visit(context);
+  const answer = await sendAndWait(tab, blocks(RUN, FAILED));
+  await card(answer, "code_execution").getByText("failed", { exact: true }).waitFor();
+  await card(answer, "code_execution").locator("summary").click();
+  await answer.locator(".tool-error").getByText("unavailable").waitFor();
+}
+
+export async function a_stopped_run_does_not_leave_a_tool_of_the_provider_running(context) {
+  const tab = await visit(context);
+  await send(tab, blocks(text("Look."), CALL, "pause", RESULT));
+  await card(answers(tab), "web_search").getByText("running").waitFor();
+  await tab.getByRole("button", { name: "Stop" }).click();
+  const answer = await waitForAnswer(tab, 1);
+  await answer.getByText("Look.").waitFor();
+  for (const state of ["stopped", "reloaded"]) {
+    if (state === "reloaded") await tab.reload();
+    await waitForAnswer(tab);
+    assert.equal(await answer.getByText("running").count(), 0, state);
+  }
+}
+
+export async function sources_are_footnotes_of_one_paragraph(context) {
+  const tab = await visit(context);
+  const answer = await sendAndWait(tab, blocks(...SOURCED));
+  for (const state of ["written", "reloaded"]) {
+    if (state === "reloaded") await tab.reload();
+    await waitForAnswer(tab);
+    await answer.locator(".source-mark").first().waitFor();
+    assert.equal((await answer.locator(".prose").innerText()).replace(/\s+/g, " ").trim(), "I looked. It is green.1 And it flies not12.", state);
+    assert.equal(await answer.locator(".prose strong").innerText(), "green.", "a mark doesn't change the markdown");
+    const notes = answer.getByRole("list", { name: "Sources" }).getByRole("listitem");
+    assert.deepEqual(await textsOf(notes.getByRole("link")), ["Kiwi", "A bird"]);
+    assert.match(await notes.first().innerText(), /kiwi\.example[^]*A kiwi is a green fruit\./);
+  }
+}
+
+export async function a_mark_shows_its_source_and_leads_to_the_footnote(context) {
+  const tab = await visit(context);
+  const answer = await sendAndWait(tab, blocks(...SOURCED));
+  const mark = answer.getByRole("link", { name: "Source 2: A bird" });
+  await mark.focus();
+  await answer.getByRole("tooltip").getByText("The kiwi can’t fly.").waitFor();
+  await tab.keyboard.press("Escape");
+  await answer.getByRole("tooltip").waitFor({ state: "detached" });
+  await mark.hover();
+  await answer.getByRole("tooltip").getByText("birds.example").waitFor();
+  await mark.press("Enter");
+  assert.match(await tab.evaluate(() => document.activeElement.innerText), /^A bird/);
+}
+
+export async function a_source_that_is_no_page_of_the_web_is_no_link(context) {
+  const tab = await visit(context);
+  const script = cited("javascript:window.__pwned('source')", "Free money", "Click.");
+  const answer = await sendAndWait(tab, blocks(text("Look.", script)));
+  await answer.getByRole("list", { name: "Sources" }).getByText("Free money").waitFor();
+  assert.equal(await answer.getByRole("list", { name: "Sources" }).getByRole("link").count(), 0);
+}
+
+export async function sources_are_accessible_and_fit_a_phone(context) {
+  const tab = await visit(context, { viewport: { width: 390, height: 844 } });
+  const long = cited(`https://kiwi.example/${"a".repeat(200)}`, "Kiwis of the world ".repeat(12), "Green. ".repeat(80));
+  const answer = await sendAndWait(tab, blocks(CALL, RESULT, ...SOURCED, text(" More.", long), RUN, RAN));
+  await card(answer, "web_search").locator("summary").click();
+  await card(answer, "code_execution").locator("summary").click();
+  await answer.getByRole("link", { name: /Source 3/ }).focus();
+  const box = await answer.getByRole("tooltip").boundingBox();
+  assert.ok(box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
+  assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390);
+  for (const state of await answer.locator(".tool-state").all()) {
+    const [words, border] = [await state.boundingBox(), await answer.locator(".tool").first().boundingBox()];
+    assert.ok(words.x + words.width < border.x + border.width, "the state is in the card");
+  }
+  await context.takeScreenshots("sources");
+  await checkAccessibility(tab, context.input.displays ?? 2);
+}
