@@ -56,18 +56,18 @@ export function endOf(part: SourcePart): number | null {
   return typeof end === "number" ? end : null;
 }
 
-/** A text with the marks of its footnotes, each after so many characters. */
+/** A text with the marks of its footnotes, each at its place in characters. */
 export function withMarks(text: string, marks: readonly { end: number; number: number }[]): string {
   if (marks.length === 0) return text;
-  const letters = [...text]; // sources count characters as Python does
+  const characters = [...text]; // sources count characters as Python does
   const sorted = marks.toSorted((one, other) => other.end - one.end || other.number - one.number);
   for (const { end, number } of sorted) {
-    let place = Math.min(end, letters.length);
-    while (place > 0 && /\s/.test(letters[place - 1] ?? "")) place--;
-    const line = letters.slice(letters.lastIndexOf("\n", place - 1) + 1, place).join("");
-    letters.splice(place, 0, `${/^\s*(```|~~~)/.test(line) ? "\n\n" : ""} ⁅${number}⁆`);
+    let place = Math.min(end, characters.length);
+    while (place > 0 && /\s/.test(characters[place - 1] ?? "")) place--;
+    const line = characters.slice(characters.lastIndexOf("\n", place - 1) + 1, place).join("");
+    characters.splice(place, 0, `${/^\s*(```|~~~)/.test(line) ? "\n\n" : ""} ⁅${number}⁆`);
   }
-  return letters.join("");
+  return characters.join("");
 }
 
 /** The host of a source on the web; empty for a file. */
