@@ -23,7 +23,7 @@ from showandtell.core.capabilities.google import EXPRESS, in_express_mode
 from showandtell.core.messages.file import File
 from showandtell.core.planning.conversions import sees_images
 from showandtell.core.planning.values import Policy, by_kind
-from showandtell.core.wire.hosted_tools import CodeExecution, HostedTool
+from showandtell.core.wire.hosted_tools import CodeExecution, HostedTool, host_name
 from showandtell.core.wire.options import Options, build_options
 from showandtell.core.wire.request import head_size
 from showandtell.errors import BadInput
@@ -140,6 +140,7 @@ def plan_policy(
         can_read="get_document" in tools,
         fetch=sharing.fetch is not None,
         describer=sharing.describer.name if sharing.describer else "",
+        hosted=frozenset(host_name(tool, target) for tool in options.hosted),
         container=any(isinstance(tool, CodeExecution) and tool.files for tool in options.hosted),
         head_bytes=head_size(target, options),
     )

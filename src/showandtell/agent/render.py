@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from showandtell.agent.configure import read_share
 from showandtell.agent.settings import FilePolicy
 from showandtell.agent.tools import Tool, by_name
+from showandtell.agent.toolsets import split_by_runner
 from showandtell.config.user_settings import find_target
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.tool_result import ToolResult, result_draft
@@ -24,6 +25,7 @@ from showandtell.core.messages.validation import as_drafts
 from showandtell.core.planning.left_out import without_summarized
 from showandtell.core.planning.plan import plan, raise_refused
 from showandtell.core.planning.values import Entry, Plan, Policy, Receipt, Result, by_kind
+from showandtell.core.wire.hosted_tools import HostedTool, host_name
 from showandtell.core.wire.options import Effort, Options, build_options
 from showandtell.core.wire.request import Request, compose, head_size
 from showandtell.errors import BadInput
@@ -41,7 +43,7 @@ def render(
     messages: Messages,
     *,
     model: str,
-    tools: Iterable[Callable[..., Any] | Tool] = (),
+    tools: Iterable[Callable[..., Any] | Tool | HostedTool] = (),
     instructions: str | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,
@@ -65,7 +67,7 @@ def render(
     Args:
         messages (Sequence[Draft] | History | MemoryConversation): a `History` brings its own instructions.
         model (str): `provider:model`.
-        tools (Iterable[Callable | Tool]): functions, or tools made with `@tool`. Default: none.
+        tools (Iterable[Callable | Tool | HostedTool]): functions, tools made with `@tool`, hosted tools. Default: none.
         instructions (str | None): the system prompt. Default: that of a `History`, else none.
         temperature (float | None): as in `ModelSettings`, and so are the next four. Default: the provider's own.
         max_tokens (int | None): maximum length of the answer in tokens. Default: the model's maximum.
@@ -85,9 +87,11 @@ def render(
     """
     files = file_policy or FilePolicy()
     target = find_target(model, files.overrides)
+    own, hosted = split_by_runner(tools)
     options = build_options(
         instructions=_instructions(messages, instructions),
-        tools=[tool.spec for tool in by_name(tools).values()],
+        tools=[tool.spec for tool in by_name(own).values()],
+        hosted=hosted,
         tool_choice=tool_choice,
         temperature=temperature,
         max_tokens=max_tokens,
@@ -98,7 +102,9 @@ def render(
     )
     conversation = ingest(messages, cache, files)
     can_read = any(tool.name == "get_document" for tool in options.tools)
-    planned = plan_now(conversation, target, _policy(files, head_size(target, options), can_read=can_read))
+    policy = _policy(files, head_size(target, options), can_read=can_read)
+    policy = structs.replace(policy, hosted=frozenset(host_name(tool, target) for tool in hosted))
+    planned = plan_now(conversation, target, policy)
     raise_refused(planned, target)
     return compose(planned, target, options, {}, conversation.blobs)
 

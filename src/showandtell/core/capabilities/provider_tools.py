@@ -55,6 +55,10 @@ ROWS: tuple[tuple[str, str, Names], ...] = (
 )
 
 
+#: What all providers call the tools that they run.
+ALL_NAMES = frozenset(name for _, _, names in ROWS for _, name in names)
+
+
 def find_hosted(provider: str, model: str) -> Names:
     """The tools that a provider runs for a model, by our name and its own; none for unknown ones."""
     rows = (names for own, pattern, names in ROWS if own == provider and fnmatchcase(model.lower(), pattern))

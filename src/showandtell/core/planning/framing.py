@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Order, Target
+from showandtell.core.capabilities.provider_tools import ALL_NAMES
 from showandtell.core.messages.json_pointers import replace_at
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import (
@@ -216,7 +217,11 @@ def hosted_part(block: HostedBlock[Shown], target: Target, message: Message, tur
     is_undecided = block.state == "waiting" and block.call_id not in turns.approved
     if block.provider == target.signer and not block.block:
         return None
-    if block.provider != target.signer or is_undecided or (is_open and not has_result(block, message)):
+    # Converse takes blocks of its tools only from models that run them, and only while they are declared.
+    is_undeclared = target.dialect.resend_tools and block.tool in ALL_NAMES - turns.policy.hosted
+    if block.provider != target.signer or is_undecided or is_undeclared:
+        return labels.hosted(block)
+    if is_open and not has_result(block, message):
         return labels.hosted(block)
     if block.state == "waiting":
         turns.waiting.add(block.call_id)

@@ -52,6 +52,7 @@ class Policy(Struct, frozen=True):
     can_view, can_read: whether the model has the tools view_file and get_document, so that labels may mention them.
     fetch: whether we may fetch addresses that the provider doesn't open.
     describer: who describes pictures to models without eyes; empty: nobody.
+    hosted: what the provider calls its own tools that the request declares.
     container: code that the provider runs may read the files of the conversation.
     head_bytes: bytes of a request besides its messages: instructions, tools and options.
     """
@@ -67,6 +68,7 @@ class Policy(Struct, frozen=True):
     can_read: bool = False
     fetch: bool = False
     describer: str = ""
+    hosted: frozenset[str] = frozenset()
     container: bool = False
     head_bytes: int = 0
 

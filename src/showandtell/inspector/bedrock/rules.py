@@ -169,7 +169,7 @@ def _check_message(message: wire.Message, at: int, family: Family) -> None:
 
 
 def _check_block(block: LocatedBlock, role: str, family: Family) -> None:
-    if PLACES.get(block.kind, role) != role:
+    if PLACES.get(block.kind, role) != role and not (is_hosted(block) and role == "assistant"):
         raise ApiError(f"{block.path}: {block.kind} content blocks can only be in messages of the {PLACES[block.kind]}"
                        " role. Remove the block and try again.")  # fmt: skip
     match block:
@@ -223,6 +223,26 @@ def _check_media(block: LocatedBlock, family: Family, allowed: frozenset[str]) -
     raise ApiError("This model doesn't support the s3Uri field. Remove s3Uri and try again.")
 
 
+def is_hosted(block: LocatedBlock) -> bool:
+    """Whether a block is of a tool that the model's provider runs: both blocks of it have a type (recorded)."""
+    return block.kind in {"toolUse", "toolResult"} and block.value.type is not UNSET
+
+
+def _own_ids(blocks: Sequence[LocatedBlock], kind: str) -> list[str]:
+    """The ids of the client's own calls or results."""
+    return [block.value.tool_use_id for block in blocks if block.kind == kind and not is_hosted(block)]
+
+
+def _check_hosted(turn: RoleTurn) -> None:
+    """Check that each hosted call of an assistant turn has its result in it."""
+    hosted = [block for block in turn.blocks if is_hosted(block)]
+    answered = {block.value.tool_use_id for block in hosted if block.kind == "toolResult"}
+    called = [block.value.tool_use_id for block in hosted if block.kind == "toolUse"]
+    if missing := [call_id for call_id in called if call_id not in answered]:
+        raise ApiError(f"Expected toolResult blocks at messages.{turn.at}.content for the following Ids: "
+                       f"{', '.join(missing)}")  # fmt: skip
+
+
 def _check_turns(body: wire.Body, family: Family) -> None:
     turns = group_turns(body.messages)
     if not turns or (turns[0].role != "user" and not family.assistant_first):
@@ -233,8 +253,10 @@ def _check_turns(body: wire.Body, family: Family) -> None:
                        "user message.")  # fmt: skip
     _check_unique_ids([block.value.tool_use_id for turn in turns for block in turn.blocks if block.kind == "toolUse"])
     for previous, turn in pairwise((RoleTurn("assistant", 0, ()), *turns)):
+        if turn.role == "assistant":
+            _check_hosted(turn)
         if turn.role == "user":
-            call_ids = [block.value.tool_use_id for block in previous.blocks if block.kind == "toolUse"]
+            call_ids = _own_ids(previous.blocks, "toolUse")
             _check_answers(call_ids, turn)
             _check_shared_turn(turn, family)
 
@@ -246,7 +268,7 @@ def _check_unique_ids(call_ids: Sequence[str]) -> None:
 
 def _check_answers(call_ids: Sequence[str], turn: RoleTurn) -> None:
     place = f"messages.{turn.at}.content"
-    answered = [block.value.tool_use_id for block in turn.blocks if block.kind == "toolResult"]
+    answered = _own_ids(turn.blocks, "toolResult")
     if duplicates := [call_id for call_id, times in Counter(answered).items() if times > 1]:
         raise ApiError(f"The toolResult blocks at {place} contain duplicate Ids: {', '.join(duplicates)}")
     if len(answered) > len(call_ids):

@@ -240,7 +240,7 @@ def _check_reasoning(items: Sequence[wire.Item], *, stored: bool) -> None:
 
 def _is_model_item(item: wire.Item | None) -> bool:
     if isinstance(item, wire.Hosted):
-        return item.type in wire.HOSTED_CALLS
+        return item.type in wire.HOSTED_CALLS or item.type == "compaction"
     return isinstance(item, wire.Assistant | wire.FunctionCall | wire.CustomCall)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from showandtell.core.events.types import HostedCall, SourceEvent
 from showandtell.core.messages.parts import HostedBlock, Source, Text
 from showandtell.core.wire.bedrock_converse.parse import parse_full
+from showandtell.hosted import CodeExecution, WebSearch
 from support.builders import parser_of
 from support.next_request import accumulated, hosted_blocks, next_body, output
 from support.scripted import FRAMED
@@ -25,6 +26,7 @@ FAILED = {
 UNKNOWN = {"hologram": {"beam": "wide"}}
 BLOCKS = (CALL, RESULT, FAILED, UNKNOWN)
 MODEL = "bedrock:amazon.nova-2-lite-v1:0"
+TOOLS = (CodeExecution(), WebSearch())
 CITED = {"title": "a.pdf", "location": {"documentPage": {"documentIndex": 0, "start": 3, "end": 4}}}
 WEB = {"title": "A", "location": {"web": {"url": "https://a.example"}}, "sourceContent": [{"text": "A fruit."}]}
 
@@ -82,7 +84,11 @@ def test_people_see_each_tool_with_its_input_and_output():
 def test_an_answer_goes_back_unchanged_beside_a_call_of_ours():
     own = {"toolUse": {"toolUseId": "c_1", "name": "draw", "input": {}}}
     answer = kept(whole(*BLOCKS, {"text": "Look."}, own, reason="tool_use"))
-    assert next_body(answer, MODEL, output("c_1"))["messages"][1]["content"] == [*BLOCKS, {"text": "Look."}, own]
+    assert next_body(answer, MODEL, output("c_1"), tools=TOOLS)["messages"][1]["content"] == [
+        *BLOCKS,
+        {"text": "Look."},
+        own,
+    ]
 
 
 def test_citations_are_sources_and_go_back_with_their_text():
@@ -112,3 +118,11 @@ def test_a_call_of_the_provider_cut_by_the_limit_is_no_call_of_ours():
     answer = kept(parse(frames(*call(0, "a", "{}"), *streamed(1, CALL), *end("max_tokens"))))
     assert answer.stop == "length"
     assert hosted_blocks(answer) == [CALL]
+
+
+def test_a_model_that_does_not_run_the_tool_gets_words():
+    answer = kept(whole(CALL, RESULT))
+    for model in (MODEL, "bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0"):
+        content = next_body(answer, model)["messages"][1]["content"]
+        assert [list(block) for block in content] == [["text"], ["text"]]
+        assert "nova_code_interpreter was run by the provider bedrock" in content[0]["text"]
