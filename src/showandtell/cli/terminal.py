@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 import msgspec
 
+from showandtell.cli.footnotes import Footnotes, hosted_line
 from showandtell.core.display.words import plain, short
 from showandtell.core.events.types import (
     ApprovalNeeded,
@@ -18,8 +19,11 @@ from showandtell.core.events.types import (
     Event,
     FileEvent,
     Finish,
+    HostedCall,
     ReceiptEvent,
     Retry,
+    SourceEvent,
+    StepStart,
     TextDelta,
     ToolOutput,
     ToolProgress,
@@ -32,7 +36,7 @@ from showandtell.core.planning.values import Receipt
 
 
 class Printer:
-    """Prints one run: the model's text as it arrives, and a line for each tool call, file and receipt.
+    """Prints one run: the model's text as it arrives, and a line for each tool call, file, receipt and source.
 
     asking: the user is asked for approvals, so a waiting run needs no line of its own.
     denied: ids of denied calls, which don't run.
@@ -44,12 +48,21 @@ class Printer:
         self.denied = denied
         self.column = 0
         self.has_error = False
+        self.footnotes = Footnotes()
+        self.labels: dict[int, str] = {}
+        self.running: dict[str, HostedCall] = {}
+        self.lengths: dict[str, int] = {}
 
     def event(self, event: Event) -> None:
         """Print one event, if it is for people."""
         match event:
             case TextDelta():
+                self.lengths[event.id] = self.lengths.get(event.id, 0) + len(event.text)
                 self.write(event.text)
+            case StepStart():
+                self.lengths.clear()
+            case HostedCall() | SourceEvent():
+                self.from_provider(event)
             case ToolStart() if event.call_id in self.denied:
                 pass
             case ToolStart():
@@ -63,6 +76,7 @@ class Printer:
                 for line in listing(event.text):
                     self.line(f"  {line}")
             case FileEvent():
+                self.labels[event.number] = format_label(event.kind, event.number)
                 self.line(f"  + {file_line(event)}")
             case ReceiptEvent():
                 self.line(f"  = {receipt_line(event.receipt)}")
@@ -78,13 +92,36 @@ class Printer:
             case ErrorEvent():
                 self.has_error = True
                 self.line(f"{event.kind}: {short(event.text)}")
-            case Finish() if self.needs_line(event):
-                self.line(f"[{event.status}: {short(event.reason)}]")
             case Finish():
-                self.end()
+                self.finish(event)
             case _:
                 pass
         self.out.flush()
+
+    def from_provider(self, event: HostedCall | SourceEvent) -> None:
+        """Print a call once it has ended, and the mark of a source where the text before it ends."""
+        match event:
+            case HostedCall(call_id, state="running"):
+                self.running[call_id] = event
+            case HostedCall(state="waiting"):  # a line asks for the approval
+                pass
+            case HostedCall(call_id):
+                self.running.pop(call_id, None)
+                self.line(hosted_line(event))
+            case SourceEvent(name, source):
+                number = self.footnotes.add(source)
+                if source.end is None or source.end >= self.lengths.get(name, 0):
+                    self.write(f" [{number}]")
+
+    def finish(self, event: Finish) -> None:
+        """Print what is known at the end of a run: unfinished calls, sources, and how the run ended."""
+        for call in self.running.values():
+            self.line(hosted_line(call))
+        for line in self.footnotes.lines(lambda number: self.labels.get(number, f"file {number}")):
+            self.line(f"  {line}")
+        if self.needs_line(event):
+            self.line(f"[{event.status}: {short(event.reason)}]")
+        self.end()
 
     def needs_line(self, event: Finish) -> bool:
         """Whether the end of a run is not obvious from the lines before it."""

@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
+from showandtell.cli.footnotes import Footnotes, hosted_lines
 from showandtell.cli.terminal import from_whom
 from showandtell.core.display.words import counted, plain, short
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Approval, Correction, Json, Shown, Summary, Text, ToolCall
-from showandtell.core.planning.labels import format_size
+from showandtell.core.messages.parts import (
+    Approval,
+    Correction,
+    HostedBlock,
+    Json,
+    Opaque,
+    Shown,
+    Source,
+    Summary,
+    Text,
+    ToolCall,
+)
+from showandtell.core.planning.labels import format_size, run_by_provider
 from showandtell.core.planning.receipt_words import by_ending, delivery_line
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 
@@ -25,9 +37,11 @@ def transcript(conversation: MemoryConversation, elsewhere: int = 0) -> Iterator
     yield conversation.id
     if elsewhere:
         yield f"({elsewhere} more on other branches)"
+    blocks = (part for message in conversation.messages for part in message.parts if isinstance(part, HostedBlock))
+    calls = dict(hosted_lines(blocks))
     for message in conversation.messages:
         yield ""
-        yield from format_message(message, conversation)
+        yield from format_message(message, conversation, calls)
     if conversation.attachments:
         yield ""
         yield "files:"
@@ -42,9 +56,11 @@ def counts_of(conversation: MemoryConversation) -> str:
     return f"{counted(len(conversation.messages), 'message')}, {counted(len(conversation.attachments), 'file')}"
 
 
-def format_message(message: Message, conversation: MemoryConversation) -> Iterator[str]:
-    """One message as lines."""
-    lines = [line for part in message.parts for line in lines_of(part, conversation)]
+def format_message(
+    message: Message, conversation: MemoryConversation, calls: Mapping[HostedBlock[Shown], str]
+) -> Iterator[str]:
+    """One message as lines. `calls` are the lines of tools that the provider ran."""
+    lines = [line for part in with_footnotes(message, conversation, calls) for line in lines_of(part, conversation)]
     lines += references(message, conversation.attachments)
     if message.stop not in NORMAL_STOPS:
         lines.append(f"[{message.stop}]")
@@ -52,6 +68,36 @@ def format_message(message: Message, conversation: MemoryConversation) -> Iterat
     role = plain(message.author or ROLES.get(message.role, "")) or f"  ← {plain(message.tool)}{failed}"
     yield f"{role}: {lines[0] if lines else ''}".rstrip()
     yield from (f"  {line}".rstrip() for line in lines[1:])
+
+
+def with_footnotes(
+    message: Message, conversation: MemoryConversation, calls: Mapping[HostedBlock[Shown], str]
+) -> Iterator[object]:
+    """The parts of a message, with marks in place of sources, lines in place of blocks, and footnotes at the end."""
+    footnotes, files = Footnotes(), conversation.attachments
+    is_cut = any(source.end is None for source in message.sources)  # an API that cites complete texts cuts paragraphs
+    text: Text | None = None
+    for part in message.parts:
+        if isinstance(part, Source):
+            mark = f" [{footnotes.add(part)}]"
+            text = Text(mark.strip()) if text is None else Text(text.text.rstrip() + mark, text.audience)
+            continue
+        if is_cut and isinstance(part, Text) and text is not None:
+            text = Text(text.text + part.text, part.audience)
+            continue
+        if isinstance(part, Opaque):  # the provider's own form of a citation
+            continue
+        if text is not None:
+            yield text
+        text = part if isinstance(part, Text) else None
+        if isinstance(part, HostedBlock):
+            yield from [Text(calls[part])] if part in calls else []
+            yield from [file for _, file in part.files]
+        elif text is None:
+            yield part
+    if text is not None:
+        yield text
+    yield from map(Text, footnotes.lines(lambda number: files[number].label if number in files else f"file {number}"))
 
 
 def references(message: Message, files: Mapping[int, Attachment]) -> Iterator[str]:
@@ -116,4 +162,6 @@ def file_line(file: Attachment) -> str:
     """Label, name, type and size or problem, origin and date."""
     what = file.problem or f"{by_ending(file.media_type)}{f', {format_size(file.facts.size)}' if file.facts else ''}"
     origin = f"tool {file.origin.tool}" if file.origin.tool else str(file.origin)
+    if file.origin.by == "provider":
+        origin = run_by_provider(file)
     return f"{file.label}: {short(file.name)} ({short(what)}), {from_whom(origin)}, {file.date}"
