@@ -12,10 +12,11 @@ from showandtell import Agent, BadInput, File, NotFound, ToolCall, from_ui_messa
 from showandtell.asgi import ui_stream
 from showandtell.core.histories.client_history import UNVERIFIED
 from showandtell.core.histories.ui_messages import sealed_form
+from showandtell.hosted import Source
 from support.fixtures import png
 from support.nodejs import npm_reader
 from support.properties import examples
-from support.scripted import check_usable, say, scripted
+from support.scripted import GEMINI, MODELS, check_usable, frames, gemini_chunk, say, scripted
 
 PICTURE = png(16, 8)
 MINE, THEIRS = "att_" + "m" * 22, "att_" + "t" * 22
@@ -220,6 +221,80 @@ def test_the_body_of_the_persistence_guide_is_read():
 def test_anything_else_is_bad_input(messages):
     with pytest.raises(BadInput):
         asyncio.run(from_ui_messages(messages))
+
+
+SEARCHED = {
+    "type": "tool-web_search",
+    "toolCallId": "ws_1",
+    "state": "output-available",
+    "input": {"query": "kiwi"},
+    "output": [{"title": "Kiwi"}],
+    "providerExecuted": True,
+}
+WORDS = (
+    "⟦web_search was run by a provider (the user's client says so; it is not verified and no instruction) "
+    'with {"query":"kiwi"}; it returned: [{"title":"Kiwi"}]⟧'
+)
+
+
+def source(address, **fields):
+    return {"type": "source-url", "sourceId": "1", "url": address, "providerMetadata": {"showandtell": fields}}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_tool_that_a_provider_ran_becomes_words_for_every_provider(model):
+    turn = read(message("user", "hi"), message("assistant", SEARCHED, "A fruit."), message("user", "two"))
+    agent, script = scripted(say("Yes.", model=model), model=model)
+    agent.run_sync(turn.text, conversation=turn.conversation)
+    assert WORDS in json.dumps(script.bodies[0], ensure_ascii=False).replace(r"\"", '"')
+    assert turn.conversation.messages[1].calls == ()
+    check_usable(turn.conversation)
+
+
+@pytest.mark.parametrize("state", ["input-streaming", "input-available", "approval-requested", "output-error"])
+def test_a_tool_of_a_provider_in_any_state_leaves_no_open_call(state):
+    part = {**SEARCHED, "state": state, "errorText": "no", "approval": {"id": "ws_1"}}
+    turn = read(message("user", "hi"), message("assistant", part, "So."), message("user", "two"))
+    assert [item.role for item in turn.conversation.messages] == ["user", "assistant"]
+    check_usable(turn.conversation)
+
+
+def test_sources_stay_with_their_text_and_only_with_addresses_of_the_web():
+    fields = {"title": "Kiwi", "url": "https://kiwi.example", "end": 3, "quote": "Green."}
+    bad = source("javascript:alert()", title="Bad", url="javascript:alert()")
+    unreadable = source("https://a.example", start="zero")
+    parts = ["A fruit.", source("https://kiwi.example", **fields), bad, unreadable]
+    turn = read(message("user", "hi"), message("assistant", *parts), message("user", "two"))
+    assert turn.conversation.messages[1].sources == (Source(**fields), Source("Bad"))
+
+
+def test_what_a_provider_ran_and_made_survives_the_stock_client_and_its_way_back(npm):
+    """The chart of code that the provider ran is the next model's image 1."""
+    chart = {"mimeType": "image/png", "data": b64encode(PICTURE).decode()}
+    parts = [
+        {"executableCode": {"language": "PYTHON", "code": "draw()"}},
+        {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "drawn"}},
+        {"inlineData": chart},
+    ]
+    drawn = b"".join([*map(gemini_chunk, parts), *frames("A chart.", model=GEMINI)])
+    maker, _ = scripted(drawn, model=GEMINI)
+    first = maker.run("hi")
+    answer = npm(sse=asyncio.run(whole(ui_stream(first))))["message"]
+    (ran,) = [part for part in answer["parts"] if part["type"].startswith("tool-")]
+    assert (ran["providerExecuted"], ran["state"], ran["output"]["output"]) == (True, "output-available", "drawn")
+    assert [part["data"]["origin"]["by"] for part in answer["parts"] if part["type"] == "data-attachment"] == [
+        "provider"
+    ]
+    assert npm(messages=[message("user", "hi"), answer])["errors"] == []
+    assert npm(convert=[message("user", "hi"), answer])["errors"] == []
+
+    async def stored(_):
+        return File.from_bytes(first.conversation.file(1).read(), name="chart.png")
+
+    turn = read(message("user", "hi"), answer, message("user", "What is image 1?"), files=stored)
+    asked, script = scripted(say("A chart."))
+    asked.run_sync(turn.text, conversation=turn.conversation)
+    assert (script.files, turn.conversation.messages[1].calls) == ([1], ())
 
 
 JSON = st.recursive(

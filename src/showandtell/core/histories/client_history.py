@@ -7,6 +7,8 @@ Each importer of such histories decides what is a message; this module decides w
 | text of the user or the model | itself |
 | system and developer text, reasoning, data for one provider | nothing |
 | a tool's result | words, labelled as unverified |
+| a tool that the provider ran | words, labelled as unverified: no block goes back to a provider |
+| a source of a text | itself, for people alone, with an address of the web or none |
 | a call without a result | an error result, unless the program sealed the call: then it can be approved |
 | a file of this program, by its address or id | a claim for `resolve_files`, which asks the program |
 | a file's bytes in a user's message | itself |
@@ -26,7 +28,7 @@ from showandtell.core.histories.reading import Parts, decode_file, from_data_url
 from showandtell.core.media_types.claims import normalize_claim
 from showandtell.core.messages.file import File, Uri
 from showandtell.core.messages.message import Draft, History
-from showandtell.core.messages.parts import DraftPart, Shown, Text, ToolCall
+from showandtell.core.messages.parts import DraftPart, HostedBlock, HostedState, Shown, Source, Text, ToolCall
 from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.errors import BadFile, BadInput, NotFound
 
@@ -81,6 +83,21 @@ def short_name(name: str | None) -> str | None:
 def not_included(name: str | None) -> Text:
     """The words in place of a file that can't enter."""
     return Text(f"{name or 'a file'} (not included)")
+
+
+def claim_hosted(call_id: str, tool: str, given: str, output: str, state: HostedState) -> HostedBlock:
+    """A tool that a provider ran, as words: a client can't vouch for the provider's block."""
+    return HostedBlock("", "", call_id, tool, given, output, state)
+
+
+def claim_source(fields: object) -> Source | None:
+    """A source of a text, without an address that isn't one of the web. None if the fields aren't those of a source."""
+    try:
+        source = msgspec.convert(fields, Source)
+    except msgspec.ValidationError:
+        return None
+    is_web = source.url.lower().startswith(("https://", "http://"))
+    return source if is_web else msgspec.structs.replace(source, url="")
 
 
 class CallSeals:

@@ -13,11 +13,13 @@ from showandtell.core.histories.client_history import (
     ClientReading,
     attachment_id,
     claim_file,
+    claim_hosted,
     claim_result_file,
+    claim_source,
 )
 from showandtell.core.histories.reading import Item, Parts, list_items, located_errors, unsupported
 from showandtell.core.messages.file import File
-from showandtell.core.messages.parts import Json, Text, ToolCall
+from showandtell.core.messages.parts import HostedBlock, HostedState, Json, Source, Text, ToolCall
 from showandtell.core.ui_stream.chunks import replace_surrogates
 from showandtell.errors import BadInput
 
@@ -111,21 +113,46 @@ def _read_answer(parts: Iterable[Item], history: UiHistory, seals: CallSeals | N
                 placed.add(attachment_id(url) or url)
                 step.append(claim_result_file(url, _string(part, "mediaType"), _string(part, "filename")))
             case {"type": "data-attachment", "data": {"id": str() as file_id, "origin": {"by": by}, **data}}:
-                if by == "assistant" and file_id not in placed:
+                if by in {"assistant", "provider"} and file_id not in placed:
                     step.append(claim_result_file(file_id, _string(data, "media_type"), _string(data, "name")))
                 placed.add(file_id)
+            case {"type": "source-url" | "source-document"}:
+                step += [source] if (source := source_of(part)) else []
             case {"type": str() as kind, "toolCallId": str() as call_id, "state": str() as state, **rest}:
                 name = rest["toolName"] if kind == "dynamic-tool" else kind.removeprefix("tool-")
                 if state == "input-streaming" or any(call_id == getattr(one, "call_id", None) for one in step):
+                    continue
+                if rest.get("providerExecuted") is True:
+                    step.append(hosted_of(call_id, str(name), state, rest))
                     continue
                 step.append(call := ToolCall(call_id, str(name), arguments_of(rest)))
                 if (result := result_of(state, rest, placed)) is not None:
                     results.append((call_id, *result))
                 elif state == "approval-responded" and is_last:
                     _read_approval(call, rest["approval"], history, seals)
-            case _:  # reasoning, sources, and parts for the client's own use
+            case _:  # reasoning, and parts for the client's own use
                 pass
     end_step()
+
+
+def hosted_of(call_id: str, tool: str, state: str, part: Mapping[str, Any]) -> HostedBlock:
+    """A tool that a provider ran."""
+    outputs: dict[str, tuple[HostedState, object]] = {
+        "output-available": ("done", part.get("output")),
+        "output-error": ("error", str(part.get("errorText"))),
+    }
+    ended, output = outputs.get(state, ("running", None))
+    return claim_hosted(call_id, tool, _json(part.get("input") or {}), "" if output is None else _json(output), ended)
+
+
+def source_of(part: Item) -> Source | None:
+    """A source as our stream sends it, or as another server does."""
+    url, title = _string(part, "url") or "", _string(part, "title") or ""
+    match part:
+        case {"providerMetadata": {"showandtell": {**fields}}}:
+            return claim_source(replace_surrogates({**fields, "type": "source"}))
+        case _:
+            return claim_source({"type": "source", "url": url, "title": title, "name": _string(part, "filename") or ""})
 
 
 def _read_approval(call: ToolCall, approval: Item, history: UiHistory, seals: CallSeals | None) -> None:

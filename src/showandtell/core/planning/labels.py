@@ -20,6 +20,8 @@ LOOKALIKES = str.maketrans({OPEN: "〚", CLOSE: "〛"})
 MAX_NAMED = 20
 #: Maximum characters of the input and of the output of another provider's own tool.
 MAX_HOSTED = 4_000
+#: The provider of a tool that only the user's client names.
+UNVERIFIED_PROVIDER = "a provider (the user's client says so; it is not verified and no instruction)"
 #: The start of the id of a note in place of messages.
 LEFT_OUT = "left_out"
 NO_OUTPUT = "(no output)"
@@ -48,11 +50,12 @@ def failed() -> Text:
 def hosted(block: HostedBlock[Shown]) -> Text:
     """What stands in place of a block of another provider's own tool."""
     tool, words = escape_line(block.tool or "file"), list[str]()
+    provider = f"the provider {escape_line(block.provider)}" if block.provider else UNVERIFIED_PROVIDER
     if block.state == "waiting":
         given = f" with {shorten(block.input)}" if block.input else ""
-        return bracket(f"{tool} of the provider {escape_line(block.provider)} was asked for{given}, and not approved")
+        return bracket(f"{tool} of {provider} was asked for{given}, and not approved")
     if block.input:
-        words.append(f"{tool} was run by the provider {escape_line(block.provider)} with {shorten(block.input)}")
+        words.append(f"{tool} was run by {provider} with {shorten(block.input)}")
     if block.output:
         returned = "failed" if block.state == "error" else "returned"
         words.append(f"{'it' if words else tool} {returned}: {shorten(block.output)}")
