@@ -6,13 +6,17 @@ from dataclasses import replace
 from zipfile import ZipFile
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from showandtell import File, Text, ToolResult
 from showandtell.agent.tools import as_tool
+from showandtell.core.messages.message import Draft
+from showandtell.hosted import HostedBlock, Source
 from showandtell.server.conversations import ConversationShape, FoundShape, newest_descendant
 from showandtell.server.examples import EXAMPLES
 from showandtell.server.models import ModelsShape
 from showandtell.storage.conversations.transfer import import_conversation
+from support.fixtures import png
 from support.serving import serving, texts
 from support.two_users import ask, make_hanging_tool, open_accounts
 
@@ -199,6 +203,28 @@ async def test_an_export_can_be_imported(tmp_path):
         assert len(ZipFile(tmp_path / "it.zip").namelist()) >= 2
         again = await import_conversation(site.store, tmp_path / "it.zip", "eve")
         assert again.file(1).read() == b"hello"
+
+
+async def test_an_export_keeps_what_a_provider_ran_and_the_sources_of_texts(tmp_path):
+    block = HostedBlock("anthropic", '{"type":"x","at":null}', "s1", "web_search", '{"query":"kiwi"}', '"A fruit."')
+    made = replace_fields(block, files=(("/at", File.from_bytes(png(), name="chart.png")),))
+    parts = (
+        made,
+        HostedBlock("google", "", "s2", "google_search", '"kiwi"'),
+        Text("Green."),
+        Source("K", quote="Green", end=5),
+    )
+    async with serving(tmp_path) as site:
+        conversation = await site.store.create("local")
+        for draft in (Draft("user", (Text("what?"),)), Draft("assistant", parts, stop="end")):
+            await conversation.record(draft, await conversation.probe(draft))
+        async with site.session.get(f"/api/conversations/{conversation.id}/export") as answer:
+            (tmp_path / "it.zip").write_bytes(await answer.read())
+        again = await import_conversation(site.store, tmp_path / "it.zip", "eve")
+        hosted, *others = again.messages[1].parts
+        assert replace_fields(hosted, files=()) == block
+        assert [(pointer, again.file(shown.number).read()) for pointer, shown in hosted.files] == [("/at", png())]
+        assert others == [*parts[1:]]
 
 
 async def test_a_text_for_the_model_alone_is_neither_streamed_nor_shown_again(tmp_path):

@@ -9,6 +9,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import example as at_least
 from hypothesis import given
@@ -20,7 +21,17 @@ from showandtell.core.collect.entry import collect
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft
-from showandtell.core.messages.parts import Approval, Json, Opaque, Selection, Shown, Text, ToolCall
+from showandtell.core.messages.parts import (
+    Approval,
+    HostedBlock,
+    Json,
+    Opaque,
+    Selection,
+    Shown,
+    Source,
+    Text,
+    ToolCall,
+)
 from showandtell.errors import BadConversation, BadInput, ShowAndTellError
 from showandtell.storage.conversations.archive import EXTRA_SIZE, unpacked
 from showandtell.storage.conversations.store import Store
@@ -57,6 +68,35 @@ VALUES = st.recursive(
     max_leaves=5,
 )
 ARGUMENTS = st.sampled_from(['{"a":[1,2]}', '{ "a": 1.0e5 }', "{}", "[1]", "no json", "", '"x"', '{"a":"\\u00e9"}'])
+SOURCES = st.builds(
+    Source,
+    WORDS,
+    st.sampled_from(["", "https://e.com/?x=1"]),
+    st.none() | st.integers(1, 9),
+    WORDS,
+    st.none() | st.integers(0, 9),
+    st.none() | st.integers(0, 9),
+    st.none() | st.integers(1, 9),
+    st.none() | st.floats(0, 1e6),
+    WORDS,
+)
+TEXTS = st.just("") | VALUES.map(json.dumps) | VALUES.map(lambda value: msgspec.json.encode(value).decode())
+STATES = st.sampled_from(["running", "done", "error"])
+RUN = {"call_id": st.just("h1"), "tool": st.just("code"), "input": TEXTS, "output": TEXTS, "state": STATES}
+HOSTED = st.one_of(
+    st.builds(
+        lambda block, files, **fields: HostedBlock(
+            "openai",
+            msgspec.json.encode([block, *([None] * len(files))]).decode(),
+            files=tuple((f"/{at}", file) for at, file in enumerate(files, 1)),
+            **fields,
+        ),
+        VALUES,
+        st.lists(CLAIMS, max_size=2),
+        **RUN,
+    ),
+    st.builds(HostedBlock, st.sampled_from(["google", ""]), st.just(""), **RUN),
+)
 
 
 @st.composite
@@ -75,16 +115,19 @@ def turns(draw):
         calls,
         answered,
         draw(st.sampled_from(["end", "cut", None])),
+        [*draw(st.lists(SOURCES, max_size=2)), *draw(st.lists(HOSTED, max_size=2))],
         draw(st.none() | st.floats(0, 1)),
     )
 
 
 def drafts_of(turn, numbers):
     """The messages of a turn."""
-    output, again, calls, answered, stop, _ = turn
+    output, again, calls, answered, stop, hosted, _ = turn
     shown = [Shown(numbers[int(share * (len(numbers) - 1))], "", view) for share, view in again if numbers]
     yield Draft("user", (*output, *shown))
-    yield Draft("assistant", (Opaque("openai", "{}"), Text("Well."), *calls), stop="tool_calls" if calls else stop)
+    yield Draft(
+        "assistant", (Opaque("openai", "{}"), Text("Well."), *hosted, *calls), stop="tool_calls" if calls else stop
+    )
     if calls:
         yield Draft("user", (Approval(calls[0].call_id, approved=False, reason="no"),))
     for call, (is_error, value, files) in zip(calls, answered, strict=True):

@@ -95,15 +95,22 @@ class CallRecord(msgspec.Struct, tag="tool_call", forbid_unknown_fields=True, om
     opaque: Opaque | None = None
 
 
+#: In place of JSON that a block doesn't have.
+NO_JSON = msgspec.Raw(b"null")
+
+
 class HostedRecord(msgspec.Struct, tag="hosted", forbid_unknown_fields=True, omit_defaults=True):
-    """A block of a tool that the provider runs itself, as JSON; `files` as in `JsonRecord`."""
+    """A block of a tool that the provider runs itself, as JSON, or null for none; `files` as in `JsonRecord`.
+
+    `input` and `output` are JSON, or strings that hold JSON text.
+    """
 
     provider: str
     block: msgspec.Raw
     call_id: str
     tool: str
-    input: msgspec.Raw | None = None
-    output: msgspec.Raw | None = None
+    input: msgspec.Raw = NO_JSON
+    output: msgspec.Raw = NO_JSON
     state: HostedState = "done"
     files: dict[str, FileRecord] = msgspec.field(default_factory=dict[str, FileRecord])
 
@@ -194,9 +201,10 @@ def _part(record: PartRecord, folder: Path) -> DraftPart:
             return ToolCall(record.call_id, record.tool, _arguments(record.arguments), record.opaque)
         case HostedRecord():
             block = _json(JsonRecord(record.block, record.files), folder)
-            given, output = ("" if raw is None else bytes(raw).decode() for raw in (record.input, record.output))
+            text = "" if block.text == "null" else block.text
+            given, output = ("" if bytes(raw) == b"null" else _arguments(raw) for raw in (record.input, record.output))
             return HostedBlock(
-                record.provider, block.text, record.call_id, record.tool, given, output, record.state, block.files
+                record.provider, text, record.call_id, record.tool, given, output, record.state, block.files
             )
         case Source() | Opaque() | Approval() | Correction() | Summary():
             return record
@@ -354,8 +362,8 @@ class _Writer:
             case Json():
                 return JsonRecord(msgspec.Raw(part.text.encode()), self._files(part))
             case HostedBlock():
-                given, output = (msgspec.Raw(text.encode()) if text else None for text in (part.input, part.output))
-                block, files = msgspec.Raw(part.block.encode()), self._files(part)
+                given, output = (_raw_arguments(text) if text else NO_JSON for text in (part.input, part.output))
+                block, files = msgspec.Raw((part.block or "null").encode()), self._files(part)
                 return HostedRecord(part.provider, block, part.call_id, part.tool, given, output, part.state, files)
             case Shown():
                 return self._record(part)
