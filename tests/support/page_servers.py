@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from support import page_tools
 from support.browser import ServerProcess, SiteAddress, background_servers, run_scenario
 from support.echo_provider import MODEL, EchoProvider
-from support.fixtures import mp4, wav
+from support.fixtures import mp4, pdf, wav
 from support.two_users import open_accounts
 
 #: A limit that a test can exceed quickly.
@@ -29,8 +29,8 @@ class PageServers(NamedTuple):
 
 
 def make_media():
-    """Audio and video of five seconds, as base64."""
-    files = {"audio": wav(5.0), "video": mp4(5.0, codec="libx264")}
+    """Audio and video of five seconds, and a document of five pages, as base64."""
+    files = {"audio": wav(5.0), "video": mp4(5.0, codec="libx264"), "document": pdf(*map(str, range(1, 6)))}
     return {name: base64.b64encode(data).decode() for name, data in files.items()}
 
 

@@ -29,7 +29,7 @@ export function SourceMark({ number }: { number: number }) {
     addEventListener("scroll", follow, { capture: true, passive: true });
     return () => removeEventListener("scroll", follow, { capture: true });
   }, [open]);
-  if (!note) return <>⁅{number}⁆</>; // the model's own text
+  if (!note) return <> ⁅{number}⁆</>; // the model's own text
   const target = `${id}-source-${number}`;
   return (
     <sup

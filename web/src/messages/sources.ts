@@ -48,7 +48,7 @@ export function noteOf(part: SourcePart, notes: Footnote[]): Footnote {
 }
 
 /** A mark in a text: brackets that are punctuation, so that they change no markdown, after a space that ends an address. */
-export const MARK = / ?⁅(\d+)⁆/g;
+export const MARK = /(?:^| )⁅(\d+)⁆/g;
 
 /** Where a text has the mark of a source; null if the source is that of the complete text. */
 export function endOf(part: SourcePart): number | null {

@@ -1,6 +1,7 @@
 // Tools that the provider runs itself, and the sources of texts.
-import { answers, assert, send, sendAndWait, textsOf, waitForAnswer } from "../actions.mjs";
+import { answers, assert, conversationId, send, sendAndWait, textsOf, userMessages, waitForAnswer } from "../actions.mjs";
 import { checkAccessibility } from "../accessibility_check.mjs";
+import { attach } from "../attachments.mjs";
 
 const CALL = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "kiwi" } };
 const page = (title, url) => ({ type: "web_search_result", title, url, encrypted_content: "Eq", page_age: null });
@@ -103,6 +104,89 @@ export async function a_source_that_is_no_page_of_the_web_is_no_link(context) {
   const answer = await sendAndWait(tab, blocks(text("Look.", script)));
   await answer.getByRole("list", { name: "Sources" }).getByText("Free money").waitFor();
   assert.equal(await answer.getByRole("list", { name: "Sources" }).getByRole("link").count(), 0);
+}
+
+const file = (name, mimeType, data) => ({ name, mimeType, buffer: Buffer.from(data, "base64") });
+
+export async function a_source_in_a_document_opens_its_page(context) {
+  const tab = await visit(context);
+  const { document } = await context.call("media");
+  await attach(tab, file("report.pdf", "application/pdf", document));
+  const place = { type: "page_location", document_index: 0, document_title: "report.pdf", cited_text: "4", start_page_number: 4, end_page_number: 5 };
+  const answer = await sendAndWait(tab, blocks(text("It says four.", place)));
+  const note = answer.getByRole("list", { name: "Sources" }).getByRole("listitem");
+  assert.match(await note.innerText(), /^report\.pdf document 1, page 4/);
+  await note.getByRole("link", { name: "report.pdf" }).click();
+  const viewer = tab.getByRole("dialog", { name: "document 1: report.pdf" });
+  await viewer.waitFor();
+  await context.until("page 4 is in view", () =>
+    viewer.evaluate((dialog) => {
+      const [page, pages] = [dialog.querySelector('[data-page="4"]'), dialog.querySelector(".viewer-pages")].map((element) => element.getBoundingClientRect());
+      return Math.abs(page.top - pages.top) < 60;
+    }),
+  );
+  assert.equal(await viewer.getByRole("spinbutton", { name: "Page" }).inputValue(), "4");
+}
+
+/** Reloads a page whose conversation is read as `change` makes it. */
+async function reloadAs(tab, change) {
+  const path = `/api/conversations/${await conversationId(tab)}`;
+  await tab.route(`**${path}`, async (route) => {
+    const conversation = await (await route.fetch()).json();
+    change(conversation);
+    await route.fulfill({ json: conversation });
+  });
+  await tab.reload();
+  return waitForAnswer(tab);
+}
+
+export async function a_source_in_a_recording_sets_its_player_to_the_time(context) {
+  const tab = await context.visit("/");
+  const { audio } = await context.call("media");
+  await attach(tab, file("tone.wav", "audio/wav", audio));
+  await sendAndWait(tab, "What came?");
+  const answer = await reloadAs(tab, ({ messages }) => {
+    const fields = { title: "A tone", number: 1, seconds: 2.5, quote: "La" };
+    const part = { type: "source-document", sourceId: "1", mediaType: "audio/wav", title: "A tone", providerMetadata: { showandtell: fields } };
+    messages[1].parts.push(part);
+  });
+  const note = answer.getByRole("list", { name: "Sources" }).getByRole("listitem");
+  assert.match(await note.innerText(), /^A tone audio 1, 2\.5 s/);
+  await note.getByRole("link", { name: "A tone" }).click();
+  assert.equal(await userMessages(tab).locator("audio").evaluate((player) => player.currentTime), 2.5);
+}
+
+export async function a_file_of_code_that_the_provider_ran_says_so(context) {
+  const tab = await context.visit("/");
+  await sendAndWait(tab, "/gdrive_display_image name=red");
+  for (const [tool, words] of [["code_execution", "made by code that the provider ran"], ["image_generation", "made by image_generation that the provider ran"]]) {
+    const answer = await reloadAs(tab, ({ messages, attachments }) => {
+      const files = messages.flatMap(({ parts }) => parts.filter(({ type }) => type === "data-attachment").map(({ data }) => data));
+      for (const each of [...attachments, ...files]) each.origin = { by: "provider", tool, call_id: "c1" };
+    });
+    await answer.getByText(words).waitFor();
+    await tab.unroute("**/api/conversations/*");
+  }
+}
+
+export async function a_mark_in_the_text_stands_where_its_words_end(context) {
+  const tab = await context.visit("/");
+  await sendAndWait(tab, "Hello");
+  const answer = await reloadAs(tab, ({ messages }) => {
+    const source = (number, end) => {
+      const fields = { title: `Page ${number}`, url: `https://${number}.example`, end };
+      return { type: "source-url", sourceId: `${number}`, url: fields.url, title: fields.title, providerMetadata: { showandtell: fields } };
+    };
+    const words = "🥝 is **green.**\n\n```\ncode\n```\n\nSee https://a.example/x and ⁅9⁆.";
+    const at = (part) => [...words.slice(0, words.indexOf(part) + part.length)].length;
+    const sources = [source(1, at("green.**")), source(2, at("code")), source(3, at("/x")), source(4, 10 ** 6)];
+    messages[1].parts = [{ type: "text", text: words, state: "done" }, ...sources];
+  });
+  await answer.locator(".source-mark").first().waitFor();
+  const prose = answer.locator(".prose");
+  assert.match(await prose.innerText(), /🥝 is green\.1\s[^]*code\s[^]*2\s[^]*See https:\/\/a\.example\/x3 and ⁅9⁆\.4/);
+  assert.equal(await prose.locator("pre").innerText(), "code\n".trim());
+  assert.equal(await prose.getByRole("link", { name: "https://a.example/x" }).getAttribute("href"), "https://a.example/x");
 }
 
 export async function sources_are_accessible_and_fit_a_phone(context) {
