@@ -169,6 +169,32 @@ export async function a_file_of_code_that_the_provider_ran_says_so(context) {
   }
 }
 
+/** What providers return of their tools, and what people read of it. */
+const SHAPES = [
+  ["code_interpreter", { code: "draw()" }, [{ type: "logs", logs: "drawn" }, { type: "image", url: null }], ["draw()", "drawn", /"url": null/]],
+  ["code_execution", { language: "PYTHON", code: "1 / 0" }, { outcome: "OUTCOME_FAILED", output: "Traceback" }, ["1 / 0", /PYTHON/, "Traceback", /OUTCOME_FAILED/]],
+  ["file_search", { queries: ["kiwi"] }, [{ filename: "a.pdf", score: 1 }], [/"kiwi"/, /"a\.pdf"/]],
+  ["wiki.ask", { question: "Why?" }, "Because.", [/"Why\?"/, "Because."]],
+  ["web_fetch", {}, null, ["{}", "null"]],
+];
+
+export async function every_output_of_a_provider_is_readable(context) {
+  const tab = await context.visit("/");
+  await sendAndWait(tab, "Hello");
+  const answer = await reloadAs(tab, ({ messages }) => {
+    messages[1].parts = SHAPES.map(([tool, input, output], index) => {
+      return { type: `tool-${tool}`, toolCallId: `c${index}`, state: "output-available", input, output, providerExecuted: true };
+    });
+  });
+  for (const [tool, , , expected] of SHAPES) {
+    await card(answer, tool).first().locator("summary").click();
+    await card(answer, tool).first().locator("pre").first().waitFor();
+    const texts = await textsOf(card(answer, tool).first().locator("pre"));
+    assert.equal(texts.length, expected.length, `${tool}: ${texts}`);
+    texts.forEach((words, index) => assert.match(words, expected[index] instanceof RegExp ? expected[index] : new RegExp(`^${expected[index].replace(/\W/g, "\\$&")}$`)));
+  }
+}
+
 export async function a_mark_in_the_text_stands_where_its_words_end(context) {
   const tab = await context.visit("/");
   await sendAndWait(tab, "Hello");
