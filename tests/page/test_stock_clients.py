@@ -4,11 +4,14 @@ import pytest
 
 from support import page_tools
 from support.browser import SiteAddress, background_servers, run_scenario, scenarios_in
+from support.echo_provider import EchoProvider
 from support.own_route import Program, make_mounted_app, make_own_app
 
 CLIENTS = {"stock": "use_chat.jsx", "assistant": "assistant_ui.jsx"}
 #: They need a server that has the history.
 MOUNTED_ONLY = {"use_chat_sends_only_its_newest_message"}
+#: They need a provider that answers with given blocks.
+OWN_ONLY = {"use_chat_shows_what_a_provider_ran_and_another_one_goes_on"}
 SCENARIOS = [*scenarios_in("stock_clients"), *scenarios_in("assistant_ui")]
 
 
@@ -16,6 +19,7 @@ SCENARIOS = [*scenarios_in("stock_clients"), *scenarios_in("assistant_ui")]
 def programs(tmp_path_factory):
     """The addresses of both programs for each client."""
     with background_servers() as servers:
+        servers.add_fake_provider(handlers=[EchoProvider()])
 
         def address(app):
             return SiteAddress(servers.enter(Program(app)).url)
@@ -34,6 +38,6 @@ def test_a_stock_client_with_a_route_of_its_own(scenario, programs, tmp_path):
     run_scenario(scenario, programs["own route"], tmp_path, {"release": page_tools.GATE.release}, seconds=60)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", [name for name in SCENARIOS if name not in OWN_ONLY])
 def test_a_stock_client_with_a_mounted_chat(scenario, programs, tmp_path):
     run_scenario(scenario, programs["mounted"], tmp_path, {"release": page_tools.GATE.release}, seconds=60)

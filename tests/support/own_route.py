@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse, Response, StreamingResponse
 from showandtell import Agent, File, NotFound, Store, from_ui_messages, view_file
 from showandtell.asgi import chat_app, ui_stream
 from support import nodejs, page_tools
+from support.echo_provider import MODEL
 
 SECRET = b"0123456789abcdef"
 PAGE = '<!doctype html><meta charset="utf-8"><div id="root" data-api="{api}"></div><script type="module" src="/client.js"></script>'
@@ -58,7 +59,7 @@ def make_mounted_app(client, folder):
 
 
 def make_own_app(client):
-    """A program with a route of its own."""
+    """A program with a route of its own. The echo provider answers messages that give it the blocks of its answer."""
     app, agent = FastAPI(), Agent("inspector", page_tools.TOOLS)
     serve_page(app, client, "/chat")
     streams, conversations = {}, []
@@ -77,7 +78,9 @@ def make_own_app(client):
             await before.stop()
         turn = await from_ui_messages(body, find, secret=SECRET)
         conversations.append(turn.conversation)
-        run = agent.run(turn.text, files=turn.files, conversation=turn.conversation, approvals=turn.approvals)
+        settings = {"model": MODEL} if (turn.text or "").startswith("Blocks:") else {}
+        given = {"files": turn.files, "conversation": turn.conversation, "approvals": turn.approvals}
+        run = agent.run(turn.text, **given, **settings)
         base = str(request.base_url).rstrip("/")
         stream = streams[body["id"]] = ui_stream(run, lambda path: base + path, turn=turn)
         return StreamingResponse(stream, headers=stream.headers)

@@ -66,9 +66,11 @@ function App() {
 function Part({ part, approve }) {
   if (part.type === "text") return <p>{part.text}</p>;
   if (part.type === "file") return <img src={part.url} alt={part.mediaType} />;
+  if (part.type === "source-url") return <a href={part.url}>{part.title}</a>;
   if (!part.type.startsWith("tool-")) return null;
   return (
     <pre>
+      {part.providerExecuted && "run by the provider: "}
       {part.state} {JSON.stringify(part.output)}
       {part.state === "approval-requested" && (
         <>

@@ -39,6 +39,22 @@ export async function use_chat_sends_files_and_shows_those_of_tools(context) {
   );
 }
 
+export async function use_chat_shows_what_a_provider_ran_and_another_one_goes_on(context) {
+  const page = await open(context);
+  const found = [{ type: "web_search_result", title: "Kiwi", url: "https://kiwi.example", encrypted_content: "Eq" }];
+  const citations = [{ type: "web_search_result_location", url: "https://kiwi.example", title: "Kiwi", cited_text: "Green." }];
+  const blocks = [
+    { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "kiwi" } },
+    { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: found },
+    { type: "text", text: "A green fruit.", citations },
+  ];
+  await send(page, `Blocks: ${JSON.stringify(blocks)}`);
+  assert.match(await complete(page, 1), /run by the provider: output-available \[{"type":"web_search_result","title":"Kiwi"/);
+  assert.equal(await answers(page).getByRole("link", { name: "Kiwi" }).getAttribute("href"), "https://kiwi.example");
+  await send(page, "Hello again");
+  assert.match(await complete(page, 2), /I am the inspector/);
+}
+
 export async function use_chat_approves_a_call(context) {
   const page = await open(context);
   await send(page, "/send_money amount=50");
