@@ -11,6 +11,7 @@ from showandtell.core.histories.client_history import UNVERIFIED
 from support.fixtures import png
 from support.nodejs import AG_UI_CLIENTS, ag_ui_talk
 from support.scripted import say, scripted
+from support.streams import anthropic
 
 SECRET = b"0123456789abcdef"
 PICTURE = png(16, 8)
@@ -66,6 +67,37 @@ def chat_with(request):
 
 def of(got, role):
     return [message for message in got["messages"] if message["role"] == role]
+
+
+SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"title": "Kiwi"}]}
+CITED = {"type": "web_search_result_location", "url": "https://kiwi.example", "title": "Kiwi", "cited_text": "Green."}
+SEARCHED = anthropic.sse(
+    anthropic.BEGIN,
+    *anthropic.block(0, SEARCH, {"type": "input_json_delta", "partial_json": '{"query": "kiwi"}'}),
+    *anthropic.block(1, FOUND),
+    *anthropic.block(
+        2,
+        {"type": "text", "text": ""},
+        {"type": "text_delta", "text": "A fruit."},
+        {"type": "citations_delta", "citation": CITED},
+    ),
+    anthropic.end("end_turn"),
+    anthropic.STOP,
+)
+
+
+def test_a_tool_of_the_provider_is_an_activity_and_a_source_a_custom_event_and_the_chat_goes_on(chat_with):
+    program = Program(SEARCHED, say("Yes."))
+    client = chat_with(program)
+    first = client("say", id="m1", content="look")
+    assert (first["error"], first["warnings"]) == (None, [])
+    hosted = [one["content"] for one in of(first, "activity") if one["activityType"] == "showandtell.hosted_tool"]
+    assert [(one["tool"], one["input"], one["state"]) for one in hosted] == [("web_search", {"query": "kiwi"}, "done")]
+    sources = [one["value"]["url"] for one in first["events"] if one.get("name") == "showandtell.source"]
+    assert sources == ["https://kiwi.example"]
+    second = client("say", id="m2", content="and?")
+    assert (second["error"], [one["content"] for one in of(second, "assistant")]) == (None, ["A fruit.", "Yes."])
 
 
 def test_two_turns_with_a_file_that_comes_back_by_its_address(chat_with):

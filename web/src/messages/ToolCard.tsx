@@ -119,7 +119,8 @@ function stateOf(part: Exclude<ToolUIPart, { state: "approval-requested" }>, wri
     case "input-available":
       return writing ? { look: "busy", words: "running" } : { look: "left", words: "not finished" };
     case "approval-responded":
-      return part.approval.approved ? { look: "busy", words: "allowed" } : { look: "denied", words: "declined" };
+      if (!part.approval.approved) return { look: "denied", words: "declined" };
+      return part.providerExecuted && !writing ? { look: "left", words: "not finished" } : { look: "busy", words: "allowed" };
     case "output-available":
       return { look: "good", words: "done" };
     case "output-error":

@@ -3,7 +3,7 @@
 import type { ToolUIPart } from "ai";
 import type { Attachment } from "../files";
 import type { Part } from "../types";
-import { endOf, type Footnote, isSource, noteOf, withMarks } from "./sources";
+import { endOf, type Footnote, isSource, noteOf, type SourcePart, withMarks } from "./sources";
 
 /** `marked` is the text with the marks of its footnotes. `isCited`: a source is that of a complete text. */
 type TextBlock = { is: "text"; key: string; text: string; marked: string; notes: Footnote[]; open: boolean; isCited: boolean };
@@ -49,8 +49,8 @@ function isAfterText(parts: readonly Part[], index: number): boolean {
 function textBlockOf(parts: readonly Part[], index: number, notes: Footnote[]): TextBlock {
   const part = parts[index];
   const [text, from] = part?.type === "text" ? [part.text, index + 1] : ["", index];
-  const next = parts.findIndex((each, place) => place >= from && !isSource(each));
-  const sources = parts.slice(from, next < 0 ? undefined : next).filter(isSource);
+  const sources: SourcePart[] = [];
+  for (let place = from, each = parts[place]; each && isSource(each); each = parts[++place]) sources.push(each);
   const marks = new Map(
     sources.map((source) => {
       const mark = { end: endOf(source) ?? Infinity, number: noteOf(source, notes).number };

@@ -17,7 +17,7 @@ export type Footnote = {
 /** The footnotes of one text, and the start of their ids on the page. */
 export const NotesContext = createContext<{ id: string; notes: readonly Footnote[] }>({ id: "", notes: [] });
 
-type SourcePart = SourceUrlUIPart | SourceDocumentUIPart;
+export type SourcePart = SourceUrlUIPart | SourceDocumentUIPart;
 
 export const isSource = (part: Part): part is SourcePart => part.type === "source-url" || part.type === "source-document";
 
