@@ -37,7 +37,7 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 #: The modules that programs import from; everything deeper may move.
-MODULES = ("asgi", "conversations", "errors", "events", "samples", "testing")
+MODULES = ("asgi", "conversations", "errors", "events", "hosted", "samples", "testing")
 PUBLIC = {"showandtell", *(f"showandtell.{name}" for name in MODULES)}
 IMPORT = re.compile(r"^\s*(?:from|import) (showandtell[\w.]*)", re.MULTILINE)
 
