@@ -100,10 +100,15 @@ def meaning_of(path, rules):
     return next((rules[start] for start in starts if start in rules), None)
 
 
-def parse(case):
-    """The recorded JSON values with filled media, and the events that our parser makes of them."""
+def values_of(case):
+    """The recorded JSON values with filled media."""
     values = filled(case.get("events") or [case["body"]], Counter())
-    values = [value for value in values if not (isinstance(value, dict) and "<<" in value)]
+    return [value for value in values if not (isinstance(value, dict) and "<<" in value)]
+
+
+def parse(case):
+    """The recorded values but for arguments of the provider's own calls, and the events that our parser makes."""
+    values = values_of(case)
     if not case["stream"]:
         return values, PARSERS[case["api"]].parse_full(json.dumps(values[0]).encode())
     if case["api"] == "bedrock-converse":

@@ -14,6 +14,7 @@ from showandtell.core.events.types import BlockRead, StreamEvent
 from showandtell.core.messages.file import File, missing_file
 from showandtell.core.messages.json_pointers import escape_key
 from showandtell.core.messages.parts import HostedBlock, HostedState
+from showandtell.core.wire.opaque import arguments_json
 from showandtell.core.wire.response_files import read_base64
 
 Fields: TypeAlias = dict[str, Any]
@@ -78,6 +79,11 @@ def parsed(text: str) -> object:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return text
+
+
+def read_arguments(text: str) -> Fields:
+    """A call's arguments in a stream, as the object that every API requires in its block."""
+    return msgspec.json.decode(arguments_json(text))
 
 
 def to_json(value: object) -> str:

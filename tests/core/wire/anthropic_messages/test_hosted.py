@@ -3,6 +3,7 @@
 import itertools
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
@@ -74,6 +75,17 @@ def test_blocks_streamed_in_any_cut_are_those_of_a_complete_body(items, cuts):
     draft = kept(parse(*(data[start:stop] for start, stop in itertools.pairwise(edges))))
     assert draft == kept(body(*items))
     assert hosted_blocks(draft) == [item for item in items if item["type"] != "text"]
+
+
+@pytest.mark.parametrize(("pieces", "arguments"), [([""], {}), ([], {}), (['{"q'], {"INVALID_JSON": '{"q'})])
+def test_arguments_of_a_stream_go_back_as_an_object(pieces, arguments):
+    deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+    chunks = (*block(0, {**CALL, "input": {}}, *deltas), *block(1, RESULT), end("end_turn"))
+    events = parse(sse(BEGIN, *chunks, STOP))
+    assert next_body(kept(events), "anthropic:claude-sonnet-5")["messages"][1]["content"][0] == {
+        **CALL,
+        "input": arguments,
+    }
 
 
 def test_a_failed_tool_and_an_unknown_block_are_named():

@@ -37,7 +37,7 @@ from showandtell.core.wire.anthropic_messages.hosted import (
     made_files,
     read_citation,
 )
-from showandtell.core.wire.hosted_blocks import Fields, format_citations, parsed, read_block, to_json
+from showandtell.core.wire.hosted_blocks import Fields, format_citations, read_arguments, read_block, to_json
 from showandtell.core.wire.stream import decode_optional, full_parser, type_of, unreadable_response
 from showandtell.core.wire.usage import NULL
 
@@ -258,7 +258,7 @@ class _Reader:
         match block.kind:
             case "hosted":
                 if block.pieces:
-                    block.fields["input"] = parsed("".join(block.pieces))
+                    block.fields["input"] = read_arguments("".join(block.pieces))
                 described = describe_block(block.fields, index)
                 read_block(described, self.hosted, events)
                 events += made_files(block.fields, self.hosted.calls[described.call_id].tool)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from showandtell.core.events.types import SourceEvent
 from showandtell.core.messages.parts import HostedBlock, Source
-from showandtell.core.wire.hosted_blocks import Fields, hosted_block, parsed
+from showandtell.core.wire.hosted_blocks import Fields, hosted_block, read_arguments
 
 
 def describe_block(block: Fields, number: int, result_tools: dict[str, str]) -> HostedBlock:
@@ -48,7 +48,7 @@ def close_arguments(block: Fields) -> None:
     """Replace the text of a call's arguments by its value."""
     if isinstance(call := block.get("toolUse"), dict):
         fields = cast("Fields", call)
-        fields["input"] = parsed(given) if isinstance(given := fields.get("input"), str) else given or {}
+        fields["input"] = read_arguments(given) if isinstance(given := fields.get("input"), str) else given or {}
 
 
 def read_citation(text_id: str, citation: Fields) -> SourceEvent:
