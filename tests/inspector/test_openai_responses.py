@@ -16,6 +16,7 @@ from showandtell import File, render
 from showandtell.inspector.openai_responses.read import read_body
 from showandtell.inspector.openai_responses.rules import OPENAI, XAI
 from showandtell.inspector.request import ApiError, Call, ReceivedFile, Result, TextPart
+from showandtell.inspector.signatures import sign
 from support.builders import tool_history
 from support.fixtures import docx, gif, jpeg, mp3, pdf, png, wav, webp
 from support.inspector_requests import NOTHING, PLOT, Request, ask, encode
@@ -250,6 +251,9 @@ WRONG = [
     ({"input": [user("x"), input_message("y", id="msg_1"), input_message("z", id="msg_1")]}, "Duplicate item found with id msg_1."),
     ({"input": [user("x"), thought(encrypted_content="gAAA"), user("y")]}, "Item 'rs_1' of type 'reasoning' was provided without its required following item."),
     ({"input": [user("x"), thought(encrypted_content="gAAA")]}, "Item 'rs_1' of type 'reasoning' was provided without its required following item."),
+    ({"input": [user("x"), thought(encrypted_content=sign("openai", "rs_2")), input_message("y")]}, "The encrypted content for item rs_1 could not be verified."),
+    ({"input": [user("x"), {"type": "web_search_call", "id": "fc_1", "status": "completed"}]}, "Invalid 'input[1].id': 'fc_1'. Expected an ID that begins with 'ws'."),
+    ({"input": [user("x"), input_message("y", id="msg 1")]}, "Invalid 'input[1].id': 'msg 1'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters."),
     ({"input": [user("x"), thought(id=None), input_message("y")]}, "Missing required parameter: 'input[1].id'."),
     ({"previous_response_id": "resp_1"}, "Previous response with id 'resp_1' not found."),
     ({"max_output_tokens": 9}, "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 9 instead."),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from showandtell.inspector.signatures import sign
 from support.fixtures import jpeg, mp3, pdf, png, wav
 from support.inspector_requests import (
     CHAT,
@@ -72,6 +73,15 @@ def test_anthropic_says_its_error_form():
     assert set(answer["error"]) == {"type", "message"}
 
 
+def search(call_id: str = "srvtoolu_1") -> dict:
+    return {"type": "server_tool_use", "id": call_id, "name": "web_search", "input": {"query": "kiwi"}}
+
+
+def found(call_id: str = "srvtoolu_1") -> dict:
+    return {"type": "web_search_tool_result", "tool_use_id": call_id, "content": []}
+
+
+THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": sign("anthropic", "Hm.")}
 UNPAIRED = "`tool_use` ids were found without `tool_result` blocks immediately after"
 PLACES = [
     ([assistant("x"), user("y")], 'messages: first message must use the "user" role'),
@@ -91,6 +101,12 @@ PLACES = [
     ([user("x"), assistant(use("a.b")), user(result("y", call_id="a.b"))], "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"),
     ([*step(image(png()), is_error=True)], "messages.2.content.0.tool_result: all content must be type `text` if `is_error` is true"),
     ([*step()], "messages.2.content.0.tool_result.content: List should have at least 1 item"),
+    ([user("x"), assistant(search("toolu_1"), found("toolu_1"))], "messages.1.content.0.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'"),
+    ([user("x"), assistant(found())], "messages.1.content.0: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_1. Each `web_search_tool_result` block must have a corresponding `server_tool_use` block before it."),
+    ([user("x"), assistant(search(), {**found(), "type": "web_fetch_tool_result"})], "messages.1.content.1: unexpected `tool_use_id` found in `web_fetch_tool_result` blocks: srvtoolu_1."),
+    ([user("x"), assistant(search()), user("y")], "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block"),
+    ([user("x"), assistant({**THOUGHT, "thinking": "Other."}, "y"), user("z")], "messages.1.content.0: Invalid `signature` in `thinking` block"),
+    ([user("x"), assistant({**THOUGHT, "signature": ""}, "y"), user("z")], "messages.1.content.0: Invalid `signature` in `thinking` block"),
     ([user(*({**text("x"), "cache_control": {"type": "ephemeral"}} for _ in range(5)))], "A maximum of 4 blocks with cache_control may be provided. Found 5."),
 ]  # fmt: skip
 
@@ -105,6 +121,23 @@ def test_newer_models_do_not_continue_an_assistant_message(model: str, is_refuse
     status, answer = claude(user("x"), assistant("y"), model=model)
     assert status == (400 if is_refused else 200)
     assert ("does not support assistant message prefill" in str(answer)) == is_refused
+
+
+THINKING = {"type": "enabled", "budget_tokens": 1024}
+
+
+def test_with_thinking_the_calls_of_the_last_answer_come_with_their_thinking():
+    forgotten = (user("x"), assistant(use()), user(result("z")))
+    options = {"thinking": THINKING, "max_tokens": 2000}
+    assert claude(user("x"), assistant(THOUGHT, use()), user(result("z")), **options)[0] == 200
+    assert refused(claude(*forgotten, **options)).startswith("messages.1.content.0.type: Expected `thinking` or")
+    assert claude(*forgotten, **{**options, "thinking": {"type": "adaptive"}})[0] == 200
+
+
+def test_thinking_has_a_budget_below_the_limit_and_forces_no_tool():
+    assert refused(claude(user("x"), thinking=THINKING, max_tokens=1024)).startswith("`max_tokens` must be greater")
+    options = {"thinking": THINKING, "max_tokens": 2000, "tool_choice": {"type": "any"}}
+    assert refused(claude(user("x"), **options)) == "Thinking may not be enabled when tool_choice forces tool use."
 
 
 BASE64 = "messages.0.content.0.image.source.base64"
@@ -164,6 +197,7 @@ WRONG = [
     ({"messages": [user("x")], "tool_choice": {"type": "function", "function": {"name": "x"}}}, "Tool choice 'x' not found in 'tools' parameter."),
     ({"messages": [user("x"), called("call_1"), user("y")]}, "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_1"),
     ({"messages": [user("x"), called("call_1", "b"), returned("y"), user("y"), returned("y", "b")]}, "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: b"),
+    ({"messages": [user("x"), called("c" * 41), returned("y", "c" * 41)]}, "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 41 instead."),
     ({"messages": [user("x"), returned("y")]}, "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."),
     ({"messages": [user("x"), called("call_1"), returned([picture(png())])]}, "Invalid 'messages[2]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL."),
     ({"messages": [user("x"), called("call_1"), returned([paper(pdf("x"))])]}, "Invalid 'messages[2]'. Content blocks of type 'file' are not allowed"),

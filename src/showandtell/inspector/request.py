@@ -78,7 +78,7 @@ class ModelRequest(Struct, frozen=True):
 
     tool_choice: "auto", "none", "required", or a tool's name. parallel: whether one step may hold several calls.
     stream_usage: whether a stream reports tokens. array: chunks in one JSON array instead of a stream.
-    answer_schema: the JSON schema that the answer has to match, if any.
+    answer_schema: the JSON schema that the answer has to match, if any. reasons: whether reasoning is asked for.
     """
 
     model: str
@@ -92,6 +92,7 @@ class ModelRequest(Struct, frozen=True):
     array: bool = False
     max_tokens: int | None = None
     answer_schema: dict[str, Any] | None = None
+    reasons: bool = False
 
 
 class Reply(Struct, frozen=True):
@@ -101,11 +102,18 @@ class Reply(Struct, frozen=True):
     calls: tuple[Call, ...] = ()
     input_tokens: int = 0
     truncated: bool = False
+    reasoning: str = ""
 
     @property
     def output_tokens(self) -> int:
-        """One per four characters, at least one."""
-        return max(1, (len(self.text) + sum(len(call.tool + call.arguments) for call in self.calls)) // 4)
+        """One per four characters, at least one, with those of the reasoning."""
+        written = len(self.text) + sum(len(call.tool + call.arguments) for call in self.calls)
+        return max(1, written // 4 + self.reasoning_tokens)
+
+    @property
+    def reasoning_tokens(self) -> int:
+        """One per four characters."""
+        return len(self.reasoning) // 4
 
 
 class ApiError(Exception):

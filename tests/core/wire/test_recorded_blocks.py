@@ -144,7 +144,7 @@ def test_blocks_of_a_recorded_answer_go_back_unchanged(case):
     values, (_, events) = values_of(case), parse(case)
     found, sent = BLOCKS[case["api"]]
     ends = [event for event in events if isinstance(event, StepEnd)]
-    if not ends or not (blocks := found(values)):
+    if not ends or ends[0].stop == "cut" or not (blocks := found(values)):
         return
     complete = blocks if ends[0].stop == "pause" else without_open(blocks)
     assert sent(next_request(events, MODELS[case["api"]], ends[0].stop)) == complete

@@ -78,7 +78,7 @@ class Order(Struct, frozen=True):
     filler: str = ""
     filler_when: Literal["user", "media"] = "user"
     error_media: bool = True
-    call_ids: Literal["any", "anthropic", "bedrock", "litellm", "mistral"] = "any"
+    call_ids: Literal["any", "anthropic", "bedrock", "litellm", "mistral", "openai-chat"] = "any"
     marks: int = 0
 
 

@@ -17,7 +17,7 @@ from showandtell.core.capabilities.family import (
     as_default,
     make_cells,
 )
-from showandtell.core.capabilities.openai_compatible import CHAT_DIALECT, CLAUDE_ORDER, MISTRAL_ORDER
+from showandtell.core.capabilities.openai_compatible import CHAT_DIALECT, CLAUDE_ORDER, MISTRAL_ORDER, OPENAI_ORDER
 
 ORDER = Order(after_results="own_turn")
 
@@ -113,7 +113,7 @@ PROXY_GEMINI = replace(
     order=replace(ORDER, call_ids="litellm"),
 )
 PROXY_OPENAI = replace(
-    PROXY_GEMINI, patterns=("openai/*", "azure/*"), example="openai/gpt-5-mini", cells=PROXY_USER, order=ORDER
+    PROXY_GEMINI, patterns=("openai/*", "azure/*"), example="openai/gpt-5-mini", cells=PROXY_USER, order=OPENAI_ORDER
 )
 PROXY_MISTRAL = replace(
     PROXY_OPENAI, patterns=("mistral/*",), example="mistral/mistral-medium-latest", order=MISTRAL_ORDER

@@ -39,6 +39,7 @@ BUDGET = Budget(bytes=50_000_000, images=1500)
 # prompt_cache_options), on both APIs (pydantic-ai 2.68, profiles/openai.py).
 MARKED_GPT = ("gpt-5.[6-9]*", "gpt-5.[1-9][0-9]*", "gpt-[6-9]*")
 MARKED_ORDER = replace(ORDER, marks=4)
+CHAT_ORDER = replace(ORDER, call_ids="openai-chat")
 GPT = ("gpt-*", "o[1-9]*", "chatgpt-*", "codex-*", "computer-use-*")
 # gpt-4-1106-vision-preview took images, so the dates are listed.
 TEXT_GPT = (
@@ -111,7 +112,7 @@ CHAT_GPT = Family(
         *make_cells("sees", USER, PDF, CHAT, forms=("inline", "file_id"), limits=FILE),
         *make_cells("rejects", USER, AUDIO, NO_AUDIO_MODEL),
     ),
-    order=ORDER,
+    order=CHAT_ORDER,
     budget=BUDGET,
     dialect=CHAT_DIALECT,
 )
@@ -121,7 +122,7 @@ CHAT_MARKED = replace(
     CHAT_GPT,
     patterns=MARKED_GPT,
     example="gpt-5.6",
-    order=MARKED_ORDER,
+    order=replace(CHAT_ORDER, marks=4),
     dialect=replace(CHAT_DIALECT, cache_mark="prompt_cache_breakpoint"),
 )
 
@@ -180,7 +181,7 @@ AZURE_CHAT = Family(
         *make_cells("unproven", USER, WEB_IMAGES, SAME_SCHEMA, forms=INLINE_URL, limits=FILE),
         *make_cells("rejects", USER, PDF, NO_CHAT_FILE),
     ),
-    order=ORDER,
+    order=CHAT_ORDER,
     budget=BUDGET,
     dialect=CHAT_DIALECT,
 )

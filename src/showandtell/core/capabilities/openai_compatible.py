@@ -27,6 +27,8 @@ CHAT_DIALECT = Dialect(flags_errors=False)
 # Mistral rejects a user message right after tool messages (code 3230), also behind other hosts.
 MISTRAL_ORDER = Order(after_results="filler", filler="OK", filler_when="user", call_ids="mistral")
 CLAUDE_ORDER = replace(ORDER, call_ids="anthropic")
+# OpenAI rejects longer ids, also behind other hosts.
+OPENAI_ORDER = replace(ORDER, call_ids="openai-chat")
 
 XAI_LIVE = "live: the raw API told the secret in the image (vercel/ai PR #17432)"
 XAI_USER = "recorded: [*-image-xai], by id [direct-uploaded_file-image-xai]; by URL fetched at each request, 5 s"
@@ -138,7 +140,7 @@ ROUTER_OPENAI = replace(
     patterns=("openai/*",),
     example="openai/gpt-5-mini",
     cells=(*ROUTER_RESULTS, *ROUTER_USER),
-    order=ORDER,
+    order=OPENAI_ORDER,
     dialect=ROUTER_DIALECT,
 )
 ROUTER_SOUND = make_cells("unproven", USER, WAV_MP3, ROUTER_AUDIO)
@@ -210,6 +212,8 @@ ROUTER_GOOGLE = replace(
     patterns=("google/*",),
     example="google/gemini-3-flash-preview",
     cells=(*ROUTER_OPENAI.cells, *ROUTER_SOUND),
+    # Encrypted reasoning names its call by the id that the host gave it.
+    order=ORDER,
 )
 ROUTER_XAI = replace(ROUTER_OPENAI, patterns=("x-ai/*",), example="x-ai/grok-4-fast")
 ROUTER_MISTRAL = replace(

@@ -6,7 +6,7 @@ import hashlib
 import re
 from typing import Literal, TypeAlias
 
-Style: TypeAlias = Literal["any", "anthropic", "bedrock", "litellm", "mistral"]
+Style: TypeAlias = Literal["any", "anthropic", "bedrock", "litellm", "mistral", "openai-chat"]
 
 #: What each API accepts (docs/providers.md, "Call ids").
 PATTERNS: dict[Style, re.Pattern[str]] = {
@@ -16,6 +16,7 @@ PATTERNS: dict[Style, re.Pattern[str]] = {
     # A LiteLLM proxy appends Gemini's thought signature, of any length, to the id.
     "litellm": re.compile(r"[!-~]+"),
     "mistral": re.compile(r"[a-zA-Z0-9]{9}"),
+    "openai-chat": re.compile(r"[!-~]{1,40}"),
 }
 MAX_LENGTH = 64
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

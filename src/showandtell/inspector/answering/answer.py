@@ -43,6 +43,8 @@ from showandtell.inspector.request import (
 )
 
 INTRODUCTION = "I am the inspector, not a language model: I run tools, look at the files that reach me, and quote them."
+#: Maximum characters of the user's text in the reasoning.
+REASONED = 200
 #: Words that ask about files in the request, rather than for files from a tool.
 ASKS_ABOUT = re.compile(r"\b(describ\w*|inspect|look at|report|check|verify|analy[sz]e|summari[sz]e)\b", re.IGNORECASE)
 TOOL_HELP = "I pick a tool by the words of a message, and obey `/tool_name key=value`. The tools are:"
@@ -54,7 +56,17 @@ def answer(request: ModelRequest, examine: Examine) -> Reply:
     text, calls = as_typed(context, *_decide(without_answers(context), examine))
     if not request.parallel:
         calls = calls[:1]
-    return _truncate(Reply(text, _number(calls, request), count_tokens(request)), request.max_tokens)
+    reasoning = _reason(context) if request.reasons else ""
+    reply = Reply(text, _number(calls, request), count_tokens(request), reasoning=reasoning)
+    return _truncate(reply, request.max_tokens)
+
+
+def _reason(context: AnswerContext) -> str:
+    """What the inspector goes by, in place of a model's thoughts."""
+    text = context.text if len(context.text) <= REASONED else f"{context.text[:REASONED]}…"
+    new = f"{len(context.results)} results came back, and the user asked" if context.results else "The user says"
+    tools = ", ".join(tool.name for tool in context.tools) or "no tools"
+    return f"{new}: {text}\nI know {len(context.files)} files, and have {tools}."
 
 
 def _decide(context: AnswerContext, examine: Examine) -> tuple[str, list[tuple[str, dict[str, Any]]]]:

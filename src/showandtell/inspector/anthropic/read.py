@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from showandtell.inspector.anthropic import schema as wire
 from showandtell.inspector.anthropic import write
-from showandtell.inspector.anthropic.rules import answer_schema, check_body
+from showandtell.inspector.anthropic.rules import answer_schema, check_body, is_thinking
 from showandtell.inspector.request import (
     OUT_OF_RANGE,
     ApiError,
@@ -66,6 +66,7 @@ def read_decoded(decoded: wire.Body) -> ModelRequest:
         stream_usage=True,
         max_tokens=decoded.max_tokens,
         answer_schema=answer_schema(decoded),
+        reasons=is_thinking(decoded),
     )
 
 

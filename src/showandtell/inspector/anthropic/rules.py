@@ -17,6 +17,7 @@ from showandtell.inspector.anthropic import schema as wire
 from showandtell.inspector.anthropic.hosted_schema import TOOL_TYPE
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.request import ApiError, decode_base64, matches_type
+from showandtell.inspector.signatures import is_valid
 
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 MAX_IMAGE_BASE64 = 5 * 1024 * 1024
@@ -24,7 +25,10 @@ MAX_MEDIA = 100
 MAX_CACHE_MARKS = 4
 MANY_IMAGES, MAX_SIDE, MAX_SIDE_OF_MANY = 20, 8000, 2000
 CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
+HOSTED_ID = re.compile(r"srvtoolu_[a-zA-Z0-9_]+")
 NO_PREFILL = re.compile(r"claude-[a-z]+-(4-[6-9]|[5-9])")
+#: "adaptive" lets the model decide.
+THINKS = frozenset({"enabled", "adaptive"})
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 PLACES = {
     "tool_result": "user",
@@ -55,6 +59,7 @@ def check_body(body: wire.Body) -> None:
         _check_continued(body)
     _check_pairs(body.messages)
     _check_hosted_pairs(body.messages)
+    _check_thinking(body)
     _check_files(body.messages)
 
 
@@ -66,6 +71,11 @@ def answer_schema(body: wire.Body) -> Any:
     if chosen.get("type") != "json_schema":
         raise ApiError("output_config.format.type: Input should be 'json_schema'")
     return chosen.get("schema", {})
+
+
+def is_thinking(body: wire.Body) -> bool:
+    """Whether the model reasons before it answers."""
+    return body.thinking is not None and body.thinking.get("type") in THINKS
 
 
 def blocks_of(message: wire.Message) -> list[Any]:
@@ -221,11 +231,17 @@ def _check_hosted_pairs(messages: Sequence[wire.Message]) -> None:
     for at, message in enumerate(messages):
         for index, block in enumerate(blocks_of(message)):
             if isinstance(block, hosted.ServerToolUse):
+                if not HOSTED_ID.fullmatch(block.id):
+                    path = f"messages.{at}.content.{index}.server_tool_use.id"
+                    raise ApiError(f"{path}: String should match pattern '^{HOSTED_ID.pattern}$'")
                 calls[block.id] = (at, block.name)
             elif isinstance(block, hosted.HostedResult):
-                if block.tool_use_id not in calls:
-                    raise ApiError(f"messages.{at}.content.{index}: unexpected `tool_use_id` found in "
-                                   f"`{block.__struct_config__.tag}` blocks: {block.tool_use_id}")  # fmt: skip
+                kind = str(block.__struct_config__.tag)
+                _, name = calls.get(block.tool_use_id, (at, ""))
+                if not f"{name}_tool_result".startswith(kind.removesuffix("result")):
+                    raise ApiError(f"messages.{at}.content.{index}: unexpected `tool_use_id` found in `{kind}` blocks: "
+                                   f"{block.tool_use_id}. Each `{kind}` block must have a corresponding "
+                                   "`server_tool_use` block before it.")  # fmt: skip
                 results.add(block.tool_use_id)
     last = max((at for at, message in enumerate(messages) if message.role == "assistant"), default=-1)
     after = [block for message in messages[last + 1 :] for block in blocks_of(message)]
@@ -234,6 +250,31 @@ def _check_hosted_pairs(messages: Sequence[wire.Message]) -> None:
         if call_id not in results and not (at == last and is_unfinished):
             raise ApiError(f"messages.{at}: `{name}` tool use with id `{call_id}` was found without a corresponding "
                            f"`{name}_tool_result` block")  # fmt: skip
+
+
+def _check_thinking(body: wire.Body) -> None:
+    """Check the options of thinking, signatures, and that calls whose results are new come with their thinking."""
+    for at, message in enumerate(body.messages):
+        for index, block in enumerate(blocks_of(message)):
+            if isinstance(block, wire.Thinking) and not is_valid(block.signature, "anthropic", block.thinking):
+                raise ApiError(f"messages.{at}.content.{index}: Invalid `signature` in `thinking` block")
+    thinking = body.thinking or {}
+    if thinking.get("type") != "enabled":
+        return
+    if isinstance(body.tool_choice, wire.AnyToolChoice | wire.NamedToolChoice):
+        raise ApiError("Thinking may not be enabled when tool_choice forces tool use.")
+    if body.max_tokens <= thinking.get("budget_tokens", 0):
+        raise ApiError("`max_tokens` must be greater than `thinking.budget_tokens`.")
+    last = max((at for at, message in enumerate(body.messages) if message.role == "assistant"), default=None)
+    if last is None:
+        return
+    first, *_ = blocks = blocks_of(body.messages[last])
+    has_calls = any(isinstance(block, wire.ToolUse) for block in blocks)
+    if has_calls and not isinstance(first, wire.Thinking | wire.RedactedThinking):
+        raise ApiError(f"messages.{last}.content.0.type: Expected `thinking` or `redacted_thinking`, but found "
+                       f"`{first.__struct_config__.tag}`. When `thinking` is enabled, a final `assistant` message must "
+                       "start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` "
+                       "blocks).")  # fmt: skip
 
 
 def _check_all_answered(call_ids: Sequence[str], blocks: Sequence[Any], at: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from showandtell.inspector.request import Call, Reply
+from showandtell.inspector.signatures import sign
 from showandtell.inspector.text_chunks import CHUNK_SIZE, split_text
 
 #: Counts that every recorded answer has.
@@ -17,7 +18,7 @@ NOTHING_CACHED = {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0
 def serialize_message(reply: Reply, model: str, name: str) -> bytes:
     """The complete message. `name` is part of its id."""
     return msgspec.json.encode(
-        {**_message(reply, model, name), "content": [*_text(reply), *map(_tool_use, reply.calls)]}
+        {**_message(reply, model, name), "content": [*_thinking(reply), *_text(reply), *map(_tool_use, reply.calls)]}
     )
 
 
@@ -28,6 +29,9 @@ def serialize_stream(reply: Reply, model: str, name: str) -> Iterator[bytes]:
     yield _event("message_start", {"message": started})
     yield _event("ping", {})
     index = 0
+    for block in _thinking(reply):
+        yield from _block(index, {**block, "thinking": "", "signature": ""}, _thinking_deltas(block))
+        index += 1
     if reply.text or not reply.calls:
         yield from _block(index, {"type": "text", "text": ""}, _text_deltas(reply.text))
         index += 1
@@ -60,6 +64,11 @@ def _stop(reply: Reply) -> str:
     return "tool_use" if reply.calls else "end_turn"
 
 
+def _thinking(reply: Reply) -> list[dict[str, Any]]:
+    signature = sign("anthropic", reply.reasoning)
+    return [{"type": "thinking", "thinking": reply.reasoning, "signature": signature}] if reply.reasoning else []
+
+
 def _text(reply: Reply) -> list[dict[str, Any]]:
     return [{"type": "text", "text": reply.text}] if reply.text else []
 
@@ -71,6 +80,12 @@ def _tool_use(call: Call) -> dict[str, Any]:
         **named,
         "caller": {"type": "direct"},
     }  # recorded since Claude 4.5; code that the provider runs may call too
+
+
+def _thinking_deltas(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for chunk in split_text(block["thinking"], CHUNK_SIZE):
+        yield {"type": "thinking_delta", "thinking": chunk}
+    yield {"type": "signature_delta", "signature": block["signature"]}
 
 
 def _text_deltas(text: str) -> Iterator[dict[str, Any]]:

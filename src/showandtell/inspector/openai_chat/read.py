@@ -94,6 +94,7 @@ OPENAI = Rules(
     options=CACHE_OPTIONS
     | {f"{role}.name" for role in ("system", "developer", "user", "assistant")}
     | {"assistant.refusal", "assistant.audio", "stream_options.include_usage", "stream_options.include_obfuscation"},
+    call_id=40,
     violation_error=openai_error,
 )
 

@@ -102,6 +102,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     alternate_forms: which of "image_url" and "input_audio" (as strings) and "arguments" (as an object) the host accepts
         in another form than OpenAI's.
     user_parts, assistant_parts, result_parts: part types by the role of the message. System messages hold only text.
+    call_id: maximum length of a call's id. None: any.
     audio_models: models that accept audio.
     native_models: models whose tool results keep their files; for others the host moves them to a user message.
     allows_empty: whether an assistant's content may be an empty list.
@@ -119,6 +120,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     assistant_parts: frozenset[str] = frozenset({"text", "refusal"})
     result_parts: frozenset[str] = frozenset({"text"})
     tool_choices: frozenset[str] = frozenset({"none", "auto", "required"})
+    call_id: int | None = None
     audio_models: re.Pattern[str] = AUDIO_MODELS
     native_models: re.Pattern[str] = re.compile("")
     allows_empty: bool = False
@@ -249,6 +251,8 @@ def _check_fields(message: wire.Message, path: Path, rules: Rules) -> None:
     if isinstance(message, wire.AssistantMessage) and message.tool_calls is not UNSET:
         for at, call in enumerate(message.tool_calls):
             _check_call(call, (*path, "tool_calls", at), rules)
+    if isinstance(message, wire.ToolMessage):
+        _check_call_id(message.tool_call_id, (*path, "tool_call_id"), rules)
     for at, part in enumerate(parts_of(message)):
         _check_part_fields(part, (*path, "content", at), rules)
 
@@ -271,8 +275,19 @@ def _check_call(call: wire.ToolCall, path: Path, rules: Rules) -> None:
     _check_options("tool_calls", call, path, rules)
     if call.type is UNSET and "tool_calls.index" not in rules.options:
         raise rules.violation_error(Violation("missing", path, "type"))
+    _check_call_id(call.id, (*path, "id"), rules)
     if not isinstance(call.function.arguments, str) and "arguments" not in rules.alternate_forms:
         raise rules.violation_error(Violation("type", (*path, "function", "arguments"), "str", "object"))
+
+
+def _check_call_id(call_id: str, path: Path, rules: Rules) -> None:
+    if rules.call_id is not None and len(call_id) > rules.call_id:
+        place = format_path(path)
+        message = (
+            f"Invalid '{place}': string too long. Expected a string with maximum length {rules.call_id}, but got a "
+            f"string with length {len(call_id)} instead."
+        )
+        raise ApiError(message, parameter=place, code="string_above_max_length")
 
 
 def _check_part_fields(part: wire.AnyPart, path: Path, rules: Rules) -> None:

@@ -72,6 +72,7 @@ def read_body(body: bytes, rules: Rules = OPENAI) -> ModelRequest:
         stream_usage=True,
         max_tokens=decoded.max_output_tokens,
         answer_schema=_read_format(decoded),
+        reasons=decoded.reasoning is not None and decoded.reasoning.effort not in {None, "none"},
     )
 
 

@@ -6,6 +6,7 @@ Messages that no recording or issue shows are those of the same check elsewhere 
 from __future__ import annotations
 
 import mimetypes
+import re
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from showandtell.inspector.answer_schemas import check_openai_schema
 from showandtell.inspector.openai_chat.rules import BAD_IMAGE, IMAGE_TYPES, NO_PDF, TOOL_NAME, read_data_url
 from showandtell.inspector.openai_responses import schema as wire
 from showandtell.inspector.request import MAGIC, ApiError, matches_type
+from showandtell.inspector.signatures import is_valid
 
 NO_IMAGE_URL = (
     "Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU=')"
@@ -32,6 +34,19 @@ UNFETCHED = ("audio/", "video/", "image/")
 CHOICES = frozenset({"none", "auto", "required"})
 MAX_IMAGES = 1500  # (from memory)
 MAX_CALL_ID = 64
+ITEM_ID = re.compile(r"[a-zA-Z0-9_-]+")
+#: As recorded, for the types of which answers are at hand.
+HOSTED_PREFIXES = {
+    "code_interpreter_call": "ci",
+    "compaction": "cmp",
+    "file_search_call": "fs",
+    "image_generation_call": "ig",
+    "mcp_call": "mcp",
+    "mcp_list_tools": "mcpl",
+    "tool_search_call": "tsc",
+    "tool_search_output": "tso",
+    "web_search_call": "ws",
+}
 PREFIXES: dict[type[wire.Item], str] = {wire.Assistant: "msg", wire.FunctionCall: "fc", wire.Reasoning: "rs"}
 
 
@@ -174,10 +189,15 @@ def _check_items(items: Sequence[wire.Item], rules: Rules) -> None:
 
 
 def _check_id(item: wire.Item, item_id: str, at: int) -> None:
-    prefix = PREFIXES.get(type(item), "")
+    prefix = HOSTED_PREFIXES.get(item.type, "") if isinstance(item, wire.Hosted) else PREFIXES.get(type(item), "")
+    place = f"input[{at}].id"
+    if not ITEM_ID.fullmatch(item_id):
+        message = "Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained "
+        raise ApiError(f"Invalid '{place}': '{item_id}'. {message}additional characters.", parameter=place,
+                       code="invalid_value")  # fmt: skip
     if not item_id.startswith(prefix):
-        message = f"Invalid 'input[{at}].id': '{item_id}'. Expected an ID that begins with '{prefix}'."
-        raise ApiError(message, parameter=f"input[{at}].id", code="invalid_value")
+        message = f"Invalid '{place}': '{item_id}'. Expected an ID that begins with '{prefix}'."
+        raise ApiError(message, parameter=place, code="invalid_value")
 
 
 def _check_call(item: wire.Call | wire.Output, at: int) -> None:
@@ -229,6 +249,9 @@ def _check_reasoning(items: Sequence[wire.Item], *, stored: bool) -> None:
             raise ApiError(message, parameter=f"input[{at}].id", code="missing_required_parameter")
         if not item.encrypted_content and not stored:
             raise _not_found(str(item.id))
+        if item.encrypted_content and not is_valid(item.encrypted_content, "openai", str(item.id)):
+            message = f"The encrypted content for item {item.id} could not be verified."
+            raise ApiError(message, code="invalid_encrypted_content")
         following = next(
             (following_item for following_item in items[at + 1 :] if not isinstance(following_item, wire.Reasoning)),
             None,

@@ -9,6 +9,7 @@ import msgspec
 
 from showandtell.inspector.openai_chat.write import CREATED
 from showandtell.inspector.request import Call, ModelRequest, Reply
+from showandtell.inspector.signatures import sign
 from showandtell.inspector.text_chunks import CHUNK_SIZE, split_text
 
 Event: TypeAlias = tuple[str, dict[str, Any]]
@@ -31,9 +32,21 @@ def _events(reply: Reply, request: ModelRequest, name: str) -> Iterator[Event]:
     yield "response.created", {"response": started}
     yield "response.in_progress", {"response": started}
     for index, item in enumerate(_items(reply, name)):
-        yield from _message_events(item, index) if item["type"] == "message" else _call_events(item, index)
+        yield from EVENTS[item["type"]](item, index)
     completed = _finished(reply, request, name)
     yield f"response.{completed['status']}", {"response": completed}
+
+
+def _reasoning_events(item: dict[str, Any], index: int) -> Iterator[Event]:
+    yield _item_event("added", {**item, "summary": []}, index)
+    for at, part in enumerate(item["summary"]):
+        place = {"item_id": item["id"], "output_index": index, "summary_index": at}
+        yield "response.reasoning_summary_part.added", {**place, "part": {**part, "text": ""}}
+        for chunk in split_text(part["text"], CHUNK_SIZE):
+            yield "response.reasoning_summary_text.delta", {**place, "delta": chunk}
+        yield "response.reasoning_summary_text.done", {**place, "text": part["text"]}
+        yield "response.reasoning_summary_part.done", {**place, "part": part}
+    yield _item_event("done", item, index)
 
 
 def _message_events(item: dict[str, Any], index: int) -> Iterator[Event]:
@@ -57,13 +70,25 @@ def _call_events(item: dict[str, Any], index: int) -> Iterator[Event]:
     yield _item_event("done", item, index)
 
 
+EVENTS = {"reasoning": _reasoning_events, "message": _message_events, "function_call": _call_events}
+
+
 def _item_event(stage: str, item: dict[str, Any], index: int) -> Event:
     return f"response.output_item.{stage}", {"output_index": index, "item": item}
 
 
 def _items(reply: Reply, name: str) -> list[dict[str, Any]]:
     messages = [_message(reply, name)] if reply.text or not reply.calls else []
-    return [*messages, *map(_function_call, reply.calls)]
+    return [*_reasoning(reply, name), *messages, *map(_function_call, reply.calls)]
+
+
+def _reasoning(reply: Reply, name: str) -> list[dict[str, Any]]:
+    """The reasoning, which a client gets as a summary alone."""
+    if not reply.reasoning:
+        return []
+    summary, item_id = [{"type": "summary_text", "text": reply.reasoning}], f"rs_{name}"
+    signed = sign("openai", item_id)
+    return [{"id": item_id, "type": "reasoning", "summary": summary, "encrypted_content": signed}]
 
 
 def _message(reply: Reply, name: str) -> dict[str, Any]:
@@ -121,6 +146,6 @@ def _usage(reply: Reply) -> dict[str, Any]:
         "input_tokens": reply.input_tokens,
         "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
         "output_tokens": reply.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": 0},
+        "output_tokens_details": {"reasoning_tokens": reply.reasoning_tokens},
         "total_tokens": reply.input_tokens + reply.output_tokens,
     }
