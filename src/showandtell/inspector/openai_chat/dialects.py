@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from showandtell.inspector.openai_chat import schema as wire
 from showandtell.inspector.openai_chat import write
+from showandtell.inspector.openai_chat.file_rules import check_image, read_data_url
 from showandtell.inspector.openai_chat.mistral import MISTRAL, check_order
 from showandtell.inspector.openai_chat.read import (
     BODY_FIELDS,
@@ -25,15 +26,7 @@ from showandtell.inspector.openai_chat.read import (
     read_body,
     serialize,
 )
-from showandtell.inspector.openai_chat.rules import (
-    Path,
-    Rules,
-    check_image,
-    format_path,
-    names,
-    parts_of,
-    read_data_url,
-)
+from showandtell.inspector.openai_chat.rules import Path, Rules, format_path, names, parts_of
 from showandtell.inspector.openai_chat.write import DEFAULT_STYLE, ReplyStyle
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.request import ApiError, Host, IncomingRequest, ModelRequest, Reply, Violation

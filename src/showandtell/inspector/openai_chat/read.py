@@ -11,16 +11,15 @@ from msgspec import UNSET
 
 from showandtell.inspector.openai_chat import schema as wire
 from showandtell.inspector.openai_chat import write
+from showandtell.inspector.openai_chat.file_rules import audio_type, read_data_url
 from showandtell.inspector.openai_chat.rules import (
     Path,
     Rules,
     answer_format,
-    audio_type,
     check_body,
     format_path,
     list_values,
     parts_of,
-    read_data_url,
 )
 from showandtell.inspector.openai_chat.write import DEFAULT_STYLE, ReplyStyle
 from showandtell.inspector.request import (

@@ -13,25 +13,18 @@ from msgspec import UNSET, Struct
 
 from showandtell.inspector.answer_schemas import check_openai_schema
 from showandtell.inspector.openai_chat import schema as wire
-from showandtell.inspector.request import ApiError, Violation, decode_base64, matches_type
+from showandtell.inspector.openai_chat.file_rules import (
+    check_audio,
+    check_document,
+    check_file,
+    check_image,
+    check_video,
+)
+from showandtell.inspector.request import ApiError, Violation
 
-DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,", re.ASCII)
-IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 #: Models that accept audio have it in their name.
 AUDIO_MODELS = re.compile("audio")
-NO_IMAGE = (
-    "You uploaded an unsupported image. Please make sure your image has of one the following formats: "
-    "['png', 'jpeg', 'gif', 'webp']."
-)
-BAD_IMAGE = (
-    "The image data you provided does not represent a valid image. Please check your input and try again with one of "
-    "the following image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp']."
-)
-NO_PDF = (
-    "Expected a base64-encoded data URL with an application/pdf MIME type "
-    "(e.g. 'data:application/pdf;base64,aW1nIGJ5dGVzIGhlcmU=')"
-)
 
 
 Path = tuple[str | int, ...]
@@ -71,23 +64,6 @@ def check_pairs(messages: Sequence[wire.Message]) -> None:
                 waiting = _calls(message, at)
                 asked = list(waiting)
     _check_all_answered(waiting, len(messages))
-
-
-def check_image(url: str, place: str) -> None:
-    """Check an image: an http(s) URL, or a data URL of one of four types with matching bytes."""
-    parsed = read_data_url(url)
-    if parsed is None:
-        if not url.startswith(("https://", "http://")):
-            message = f"Invalid '{place}'. Expected a valid URL, but got a value with an invalid format."
-            raise ApiError(message, parameter=place, code="invalid_value")
-        return
-    media_type, data = parsed
-    if media_type not in IMAGE_TYPES:
-        raise ApiError(NO_IMAGE, code="invalid_image_format")
-    if data is None:
-        raise ApiError("Invalid base64 image_url.", parameter=place, code="invalid_base64")
-    if not matches_type(data, media_type):
-        raise ApiError(BAD_IMAGE, parameter=place, code="invalid_value")
 
 
 def no_limits(_: wire.Body) -> None:
@@ -175,14 +151,6 @@ def list_values(values: Sequence[str]) -> str:
     quoted = [f"'{value}'" for value in values]
     comma = "," if len(quoted) > 2 else ""
     return f"{', '.join(quoted[:-1])}{comma} and {quoted[-1]}"
-
-
-def read_data_url(url: str) -> tuple[str, bytes | None] | None:
-    """Media type and bytes of a data URL. The bytes are None for invalid base64; the result is None for other URLs."""
-    if not url.startswith("data:"):
-        return None
-    head = DATA_URL.match(url)
-    return (head[1], decode_base64(url[head.end() :])) if head else ("", None)
 
 
 def _check_tools(tools: Sequence[wire.Tool]) -> None:
@@ -346,66 +314,12 @@ def _check_part(part: wire.AnyPart, place: str, message: str, model: str, rules:
         case wire.Image(image_url=wire.ImageUrl(url=url)):
             rules.image(url, f"{place}.image_url.url")
         case wire.Audio():
-            _check_audio(
-                part.input_audio, f"{place}.input_audio", message, rules.audio_models.search(model) is not None
-            )
+            check_audio(part.input_audio, f"{place}.input_audio", message, rules.audio_models.search(model) is not None)
         case wire.File(file=wire.FileData() as file):
-            _check_file(file, f"{place}.file", is_linked="file.url" in rules.options)
+            check_file(file, f"{place}.file", is_linked="file.url" in rules.options)
         case wire.DocumentUrl():
-            _check_document(part.document_url, f"{place}.document_url", is_linked=True)
+            check_document(part.document_url, f"{place}.document_url", is_linked=True)
         case wire.Video():
-            _check_video(part.video_url.url, f"{place}.video_url.url")
+            check_video(part.video_url.url, f"{place}.video_url.url")
         case _:
             return
-
-
-def _check_audio(audio: wire.AudioData | str, place: str, message: str, accepts_audio: bool) -> None:
-    if not accepts_audio:
-        problem = "Content blocks are expected to be either text or image_url type."
-        raise ApiError(f"Invalid '{message}'. {problem}", parameter=message, code="invalid_value")
-    if isinstance(audio, str):
-        form, text, place = "audio", audio, place.removesuffix(".data")
-        if text.startswith("https://"):
-            return
-    else:
-        form, text, place = audio.format, audio.data, f"{place}.data"
-    if audio_type(text, form) is None:
-        message = f"The data provided for 'input_audio' is not of valid {form} format."
-        raise ApiError(f"Invalid value: '{place}'. {message}", parameter=place, code="invalid_value")
-
-
-def audio_type(text: str, form: str = "audio") -> str | None:
-    """The media type of base64 audio; None if it is not audio in that format."""
-    data = decode_base64(text)
-    types = {"wav": ("audio/wav",), "mp3": ("audio/mpeg",)}.get(form, ("audio/wav", "audio/mpeg"))
-    return next((kind for kind in types if data is not None and matches_type(data, kind)), None)
-
-
-def _check_file(file: wire.FileData, place: str, *, is_linked: bool) -> None:
-    if (file.file_data is UNSET) == (file.file_id is UNSET):
-        message = f"Missing required parameter: '{place}.file_id'."
-        raise ApiError(message, parameter=f"{place}.file_id", code="missing_required_parameter")
-    if file.file_data is not UNSET:
-        _check_document(file.file_data, f"{place}.file_data", is_linked=is_linked)
-
-
-def _check_document(url: str, place: str, *, is_linked: bool) -> None:
-    parsed = read_data_url(url)
-    if parsed is None:
-        if is_linked and url.startswith("https://"):
-            return
-        problem = f"{NO_PDF}, but got a value without the 'data:' prefix."
-    elif parsed[0] != "application/pdf":
-        problem = f"{NO_PDF}, but got unsupported MIME type '{parsed[0]}'."
-    elif parsed[1] is None or not matches_type(parsed[1], "application/pdf"):
-        problem = f"{NO_PDF}, but got data that is not a PDF."
-    else:
-        return
-    raise ApiError(f"Invalid file data: '{place}'. {problem}", parameter=place, code="invalid_value")
-
-
-def _check_video(url: str, place: str) -> None:
-    media_type, data = read_data_url(url) or ("video/*" if url.startswith("https://") else "", b"")
-    if not media_type.startswith("video/") or data is None:
-        message = f"Invalid '{place}'. Expected a video by URL or base64 data URL."
-        raise ApiError(message, parameter=place, code="invalid_value")

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from showandtell.inspector.answer_schemas import check_openai_schema
-from showandtell.inspector.openai_chat.rules import BAD_IMAGE, IMAGE_TYPES, NO_PDF, TOOL_NAME, read_data_url
+from showandtell.inspector.openai_chat.file_rules import BAD_IMAGE, IMAGE_TYPES, NO_PDF, read_data_url
+from showandtell.inspector.openai_chat.rules import TOOL_NAME
 from showandtell.inspector.openai_responses import schema as wire
 from showandtell.inspector.request import MAGIC, ApiError, matches_type
 from showandtell.inspector.signatures import is_valid
