@@ -11,13 +11,22 @@ from showandtell.core.events.types import FileEvent, Finish, HostedCall, SourceE
 from showandtell.hosted import Source
 from support.browser import background_servers
 from support.cli_runs import run
-from support.echo_provider import MODEL, EchoProvider
+from support.echo_provider import CHART, MODEL, EchoProvider
 from support.scripted import block, event, scripted, watch
 
 CALL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "kiwi"}}
 FOUND = [{"type": "web_search_result", "title": "Kiwi", "url": "https://kiwi.example", "encrypted_content": "Eq"}]
 RESULT = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": FOUND}
 CITED = {"type": "web_search_result_location", "url": "https://kiwi.example", "title": "Kiwi", "cited_text": "Green."}
+PLOT = {"type": "server_tool_use", "id": "srvtoolu_2", "name": "code_execution", "input": {"code": "plot()"}}
+DRAWN = {
+    "type": "code_execution_result",
+    "stdout": "",
+    "stderr": "",
+    "return_code": 0,
+    "content": [{"type": "code_execution_output", "file_id": CHART}],
+}
+PLOTTED = {"type": "code_execution_tool_result", "tool_use_id": "srvtoolu_2", "content": DRAWN}
 LINES = [
     (
         '→ web_search {"query":"kiwi"} (run by the provider): done '
@@ -57,6 +66,16 @@ def test_a_search_is_one_line_and_sources_are_footnotes_live_and_stored(tmp_path
     assert [line.strip() for line in live] == LINES
     shown = run(tmp_path, "show", "last").stdout.splitlines()
     assert [line.strip().removeprefix("model: ") for line in shown[-3:]] == LINES
+
+
+@pytest.mark.usefixtures("provider")
+def test_a_chart_of_the_providers_code_is_image_1_here_and_for_the_next_provider(tmp_path):
+    question = f"Blocks: {json.dumps([PLOT, PLOTTED, text('Here.')])}"
+    assert "+ image 1: chart.png (image/png" in run(tmp_path, "ask", question, "-m", MODEL).stdout
+    answer = run(tmp_path, "ask", "what is in image 1?", "-c", "last", "-m", "openai:gpt-4.1").stdout
+    assert "- image 1: chart.png, made by code that the provider ran (code_execution)" in answer
+    assert "160 x 80 pixels\n  colours: red 100%" in answer
+    assert "files:\n  image 1: chart.png (image/png" in run(tmp_path, "show", "last").stdout
 
 
 @pytest.mark.usefixtures("provider")

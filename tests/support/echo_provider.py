@@ -2,7 +2,7 @@
 
 `Fail: 529, then say hello` is answered with that status once. The text after `Then say:` in a message whose other
 lines call tools is sent when the tools have returned. `Blocks: [...]` is answered with these blocks of JSON; a string
-among them pauses.
+among them pauses. `CHART` among them is a file that the provider's code made: it is given by id, as chart.png.
 
 It handles requests of the Messages API; the fake provider's strict hosts answer all others.
 """
@@ -11,6 +11,7 @@ import asyncio
 import json
 
 from showandtell.core.wire.http import HttpResponse
+from support.fixtures import RED, png
 from support.scripted import block, event
 
 #: An answer pauses here until `resume` is called.
@@ -18,6 +19,7 @@ PAUSE = "⏸"
 #: Precedes the text to send when the tools have returned.
 THEN = "Then say:"
 MODEL = "anthropic:claude-sonnet-4-5"
+CHART = "file_chart"
 
 
 class EchoProvider:
@@ -39,6 +41,9 @@ class EchoProvider:
 
     def __call__(self, method, incoming):
         """The response to a request of the Messages API; None for others."""
+        if method == "GET" and incoming.path.startswith(f"/anthropic/v1/files/{CHART}"):
+            is_content = incoming.path.endswith("/content")
+            return HttpResponse(200, {}, single(png(160, 80, RED) if is_content else DESCRIBED))
         if method != "POST" or not incoming.path.startswith("/anthropic/"):
             return None
         last = requested_text(incoming.body)
@@ -98,6 +103,7 @@ def streamed(item):
 
 
 SIGNED = {"type": "signature_delta", "signature": "c2lnbmVk"}
+DESCRIBED = json.dumps({"type": "file", "id": CHART, "filename": "chart.png", "mime_type": "image/png"}).encode()
 FAILED = json.dumps({"type": "error", "error": {"type": "api_error", "message": "The server is on fire"}}).encode()
 
 

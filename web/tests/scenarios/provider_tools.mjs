@@ -47,6 +47,25 @@ export async function code_that_the_provider_ran_is_shown_with_what_it_printed(c
   assert.match(texts[2], /"return_code": 0/);
 }
 
+export async function a_chart_of_the_providers_code_is_image_1_for_people_and_the_next_model(context) {
+  const tab = await visit(context);
+  const drawn = { ...PRINTED, stdout: "", content: [{ type: "code_execution_output", file_id: "file_chart" }] };
+  const answer = await sendAndWait(tab, blocks(RUN, { ...RAN, content: drawn }, text("Here it is.")));
+  for (const state of ["written", "reloaded"]) {
+    if (state === "reloaded") await tab.reload();
+    await waitForAnswer(tab);
+    const picture = answer.getByRole("img", { name: /chart\.png/ }).first();
+    await picture.waitFor();
+    await answer.getByText("image 1", { exact: true }).first().waitFor();
+  }
+  await tab.locator("main .model").click();
+  await tab.getByRole("searchbox", { name: "Search models" }).fill("gpt");
+  await tab.locator(".model-row").first().click();
+  const next = await sendAndWait(tab, "What is in image 1?");
+  await next.getByText(/chart\.png, made by code that the provider ran/).waitFor();
+  assert.match(await next.innerText(), /160 x 80 pixels[^]*red 100%/);
+}
+
 export async function a_failed_tool_of_the_provider_says_why(context) {
   const tab = await visit(context);
   const answer = await sendAndWait(tab, blocks(RUN, FAILED));
