@@ -72,6 +72,13 @@ async def test_a_signal_ends_it_any_client_that_reads(number, expected, tmp_path
             await answer.read()
 
 
+async def test_many_signals_at_once_end_it_too(tmp_path):
+    async with running(tmp_path) as program:
+        for _ in range(5000):
+            os.kill(program.process.pid, signal.SIGHUP)
+        assert (await program.end(signal.SIGTERM))[0] in {129, 143}
+
+
 async def test_what_was_left_is_gone_on_with_after_a_restart(tmp_path):
     async with running(tmp_path) as program, say(program, "/hold name=one", "c"):
         await until(lambda: [*tmp_path.glob("one.*")])

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from queue import SimpleQueue
 from types import FrameType
 
 import uvicorn
@@ -42,21 +43,22 @@ class Worker(uvicorn.Server):
     def __init__(self, settings: uvicorn.Config, app: FastAPI, on_started: Callable[[Server], None]) -> None:
         super().__init__(settings)
         self._app, self._on_started = app, on_started
-        self._is_stopping = threading.Event()
+        #: Not an `Event`: a signal that interrupts the handler of another one would wait for its lock for ever.
+        self._stops: SimpleQueue[None] = SimpleQueue()
         threading.Thread(target=self._exit_in_time, name="exit", daemon=True).start()
 
     def _exit_in_time(self) -> None:
-        self._is_stopping.wait()
+        self._stops.get()
         exit_after(EXIT_SECONDS)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop on a signal, also while the worker starts or its event loop hangs."""
-        self._is_stopping.set()
+        self._stops.put(None)
         super().handle_exit(sig, frame)
 
     def hang_up(self) -> None:
         """Stop because the terminal was closed."""
-        self._is_stopping.set()
+        self._stops.put(None)
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -67,7 +69,7 @@ class Worker(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, wait briefly for runs, release the unfinished ones, then shut down as uvicorn does."""
-        self._is_stopping.set()
+        self._stops.put(None)
         for listener in self.servers:
             listener.close()
         server: Server = self._app.state.server
