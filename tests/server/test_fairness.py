@@ -225,7 +225,8 @@ async def test_a_stop_ends_a_run_that_waits(tmp_path, monkeypatch):
         ann, bob = map(open_accounts(site), ["ann", "bob"])
         await site.post("hello", session=bob)
         async with started([site.post("/hold", name, session=ann) for name in ("first", "second")]) as running:
-            await until(lambda: begun and site.server.runs.live_count == 2)
+            live = site.server.runs._live
+            await until(lambda: begun and len(live) == 2 and all(one.is_stored for one in live.values()))
             for name in ("first", "second"):
                 await ask(ann, "POST", f"/api/chat/{name}/stop")
             assert {task.result()[0] for task in (await asyncio.wait(running))[0]} == {200, 409}

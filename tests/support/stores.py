@@ -11,6 +11,7 @@ from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.planning.step_record import Step
 from showandtell.errors import NotFound
+from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.lease import Terms
 from showandtell.storage.database.tables import conversations, messages
@@ -109,3 +110,8 @@ async def places(store):
 
 async def post(conversation, draft, **step):
     return await conversation.record(draft, await conversation.probe(draft), Step(**step) if step else None)
+
+
+async def add_run(database, row):
+    """Store a run without a worker that executes it."""
+    await database.write(lambda connection: runs.insert_run(connection, row))

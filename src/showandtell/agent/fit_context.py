@@ -57,9 +57,9 @@ class ContextFit:
             self.cut = stored_cut(view)
         return self.cut.apply(view)
 
-    def restore(self, view: View) -> None:
+    def restore(self, view: View, *, has_summaries: bool) -> None:
         """Leave out what stored summaries of a conversation stand for, unless more is left out already."""
-        if not self.cut.index:
+        if not self.cut.index and (has_summaries or not (self.cut.is_whole and self.cut.fits(view))):
             self.cut = stored_cut(view)
 
     def with_left_out(self, plan: Plan, view: View) -> Plan:

@@ -101,7 +101,6 @@ class Loop:
     error: Exception | None = None
     metadata: dict[str, object] = field(default_factory=dict[str, object])
     numbers: set[int] = field(default_factory=set[int])
-    call_ids: set[str] = field(default_factory=set[str])
     interrupted: frozenset[str] = frozenset()
     detail: str = ""
 
@@ -147,10 +146,10 @@ class Loop:
         self.numbers = set(self.conversation.attachments)
         await self.conversation.check(())
         await forget_failed(self.conversation)
-        view = self.conversation.view()
-        self.memory.fit.restore(view)
+        view, known = self.conversation.view(), self.memory.known
+        known.follow(view.messages)
+        self.memory.fit.restore(view, has_summaries=known.has_summaries)
         self.interrupted = view.started
-        self.call_ids = {call.call_id for message in view.messages for call in message.calls}
 
     async def fail(self, error: Exception, end: Done) -> Done:
         """Emit an error and close the open calls, unless storage itself failed."""
@@ -268,7 +267,7 @@ class Loop:
 
     async def receive(self, step: int, request: Request) -> None:
         """Send the request and store the answer. Raises `ProviderError` after it has stored a partial answer."""
-        ids, accumulator = CallIds(self.call_ids), Accumulator(self.target.signer)
+        ids, accumulator = CallIds(self.memory.known.call_ids), Accumulator(self.target.signer)
         early: Stop | None = "error"
         stream = self.answer.stream() if self.answer else None
         try:
@@ -393,6 +392,5 @@ class Loop:
 
     def open_calls(self) -> list[ToolCall]:
         """The calls without a result, in order."""
-        messages = self.conversation.view().messages
-        answered = {message.call_id for message in messages if message.role == "tool"}
-        return [call for message in messages for call in message.calls if call.call_id not in answered]
+        self.memory.known.follow(self.conversation.view().messages)
+        return [*self.memory.known.open_calls.values()]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from showandtell.agent.fit_context import ContextFit
+from showandtell.agent.known_messages import KnownMessages
 from showandtell.core.planning.incremental import PlanCache
 from showandtell.core.wire.request import Fragments
 
@@ -17,3 +18,4 @@ class Memory:
     fragments: Fragments = field(default_factory=dict[Any, Any])
     plan_cache: PlanCache = field(default_factory=PlanCache)
     fit: ContextFit = field(default_factory=ContextFit)
+    known: KnownMessages = field(default_factory=KnownMessages)

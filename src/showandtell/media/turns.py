@@ -122,6 +122,12 @@ class Turns:
         """The number of the owner's requests that wait."""
         return len(self._waiting.get(owner, ()))
 
+    def must_wait(self, owner: str) -> bool:
+        """Whether the next request of the owner would have to wait."""
+        with self._lock:
+            is_full = self._held[owner] >= self._limit(owner) or self._held.total() >= self.places
+            return is_full or bool(self._waiting)
+
     @contextmanager
     def taken(self, owner: str, seconds: float) -> Generator[None]:
         """Hold a place in a thread. Raises `TooBusy` if none is free for the owner within these seconds."""
@@ -139,8 +145,9 @@ class Turns:
         """Hold a place in a task. Raises `TooBusy` if none is free for the owner within these seconds."""
         turn = self._ask(owner)
         try:
-            async with asyncio.timeout(None if math.isinf(seconds) else seconds):
-                await asyncio.wrap_future(turn)
+            if not turn.done():
+                async with asyncio.timeout(None if math.isinf(seconds) else seconds):
+                    await asyncio.wrap_future(turn)
         except BaseException as error:
             if not self._withdraw(owner, turn):
                 self._give_back(owner)

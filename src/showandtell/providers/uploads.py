@@ -351,9 +351,8 @@ def with_file_headers(exchange: Exchange, request: Request) -> Exchange:
     """The exchange with the headers that some providers require for requests with file ids."""
     api = FILES_APIS.get(request.target.vendor)
     uses_ids = any(receipt.cell is not None and receipt.cell.form == "file_id" for receipt in request.receipts)
-    uses_ids = uses_ids or any(
-        isinstance(part, ContainerFile) for entry in request.plan.entries for part in entry.parts
-    )
+    if request.options.hosted and not uses_ids:
+        uses_ids = any(isinstance(part, ContainerFile) for entry in request.plan.entries for part in entry.parts)
     if api is None or not uses_ids:
         return exchange
     return replace(exchange, headers={**exchange.headers, **api.join_headers(exchange)})

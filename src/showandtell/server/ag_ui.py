@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -123,7 +124,8 @@ async def run_ag_ui(
 
     async def respond(asked: Asked) -> Response:
         thread_id = asked.run_input.thread_id
-        return await in_place(server, user, thread_id, lambda place: respond_in(server, user, asked, place, link))
+        at = partial(respond_in, server, user, asked, link)
+        return await in_place(server, user, thread_id, asked.chat_request.client_id, at)
 
     return await answer_body(request, server, user, parse, respond, form=FORM)
 
@@ -148,12 +150,12 @@ def failure(text: str) -> bytes:
 FORM = StreamForm(ag.HEADERS, failure)
 
 
-async def respond_in(server: Server, user: User, both: Asked, place: Place, link: Link) -> Response:
+async def respond_in(server: Server, user: User, both: Asked, link: Link, place: Place) -> Response:
     """Start a run and stream it; for a repeated request, read its run again from the start of its answer."""
     conversation, asked, request = place.conversation, both.run_input, both.chat_request
     if asked.content is None and not asked.approvals:
         return await send_history(server, asked, place, link)
-    repeat = await find_repeat(server, request, conversation)
+    repeat = await find_repeat(server, request, place)
     if repeat.run is not None:
         return await read_again(server, asked, conversation, repeat.run, link)
     earlier = await find_same_message(server, asked, conversation)
@@ -163,7 +165,7 @@ async def respond_in(server: Server, user: User, both: Asked, place: Place, link
         request = structs.replace(
             request, content=(), trigger="regenerate-message", message_id=earlier.message_id, client_id=None
         )
-    choice = await choose_model(server, user, request, conversation)
+    choice = await choose_model(server, user, request, conversation, place.head.preferences)
     async with new_drafts(server, user, request, conversation) as drafts:
         if asked.content is not None:  # a client may type over an interrupt, and cancel it in the same request
             waiting = {call.call_id for call in waiting_calls(conversation.messages)}
@@ -179,7 +181,6 @@ async def respond_in(server: Server, user: User, both: Asked, place: Place, link
         row, live = await start_run(server, user, place, choice, run_request, key=repeat.key)
     if live is None:
         return await read_again(server, asked, conversation, row, link)
-    await live.wait_started()
     events = server.addresses.follow(live.buffer.follow(), link)
     return stream(events, make_context(asked, conversation, link, steps=steps), conversation.id)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -26,7 +27,6 @@ from showandtell.server.new_messages import (
     find_last_run,
     find_repeat,
     in_place,
-    is_conversation_id,
     start_run,
 )
 from showandtell.server.runs.execute import replay_run
@@ -35,6 +35,7 @@ from showandtell.server.schemas import errors
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.access import resolve
+from showandtell.storage.conversations.heads import is_conversation_id
 from showandtell.storage.conversations.keys import find_key
 from showandtell.storage.conversations.runs import RUNNING, RunRow
 from showandtell.storage.conversations.stored_conversation import StoredConversation
@@ -104,7 +105,8 @@ async def chat(
         return with_file_ids(parse_chat_request(body), read_address)
 
     async def respond(asked: ChatRequest) -> Response:
-        return await in_place(server, user, asked.chat_id, lambda place: respond_in(server, user, asked, place, link))
+        at = partial(respond_in, server, user, asked, link)
+        return await in_place(server, user, asked.chat_id, asked.client_id, at)
 
     return await answer_body(request, server, user, parse, respond, form=FORM)
 
@@ -117,20 +119,19 @@ def failure(text: str) -> bytes:
 FORM = StreamForm(HEADERS, failure)
 
 
-async def respond_in(server: Server, user: User, request: ChatRequest, place: Place, link: Link) -> Response:
+async def respond_in(server: Server, user: User, request: ChatRequest, link: Link, place: Place) -> Response:
     """Start the run of a request and stream it; for a repeated request, replay or follow its run."""
     conversation = place.conversation
-    repeat = await find_repeat(server, request, conversation)
+    repeat = await find_repeat(server, request, place)
     if repeat.run is not None:
         return await replay_or_follow(server, conversation, repeat.run, link)
-    choice = await choose_model(server, user, request, conversation)
+    choice = await choose_model(server, user, request, conversation, place.head.preferences)
     async with new_drafts(server, user, request, conversation) as drafts:
         branch_point = await read_branch_point(server, request, conversation)
         run_request = RunRequest(drafts, branch_point, choice.settings, place.create)
         row, live = await start_run(server, user, place, choice, run_request, key=repeat.key)
     if live is None:
         return await replay_or_follow(server, conversation, row, link)
-    await live.wait_started()
     return stream_response(server, live.buffer.follow(), conversation.id, link)
 
 
@@ -207,7 +208,7 @@ async def stop(chat_id: str, server: CurrentServer, user: CurrentUser) -> Respon
     """Text so far is stored, and tool calls in progress are cancelled. Without a run this does nothing."""
     known_id = await find_conversation_id(server, user, chat_id) or chat_id
     conversation_id, _ = await resolve(server.store.database, known_id, user.name, "writer")
-    row = await runs.find_running(server.store.database, conversation_id)
+    row = server.runs.running_in(conversation_id) or await runs.find_running(server.store.database, conversation_id)
     if row is not None:
         await server.runs.stop(row)
     return Response(status_code=204)

@@ -11,7 +11,7 @@ from showandtell.server.runs.stored_settings import read_settings
 from showandtell.server.state import Server
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.access import NO_TEXT
-from showandtell.storage.conversations.preferences import read_preferences
+from showandtell.storage.conversations.preferences import Preferences
 from showandtell.storage.conversations.runs import RunRow
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.database.rows import serialize
@@ -28,9 +28,9 @@ class ModelChoice(Struct, frozen=True):
 
 
 async def choose_model(
-    server: Server, user: User, request: ChatRequest, conversation: StoredConversation
+    server: Server, user: User, request: ChatRequest, conversation: StoredConversation, preferences: Preferences
 ) -> ModelChoice:
-    """The model of the request, of the answer that it continues, of the user's settings, or of the server.
+    """The model of the request, of the answer that it continues, of the user's preferences, or of the server.
 
     Raises before anything is stored.
     """
@@ -38,11 +38,9 @@ async def choose_model(
     if continued is not None and continued.settings is not None:
         settings = continued.settings
         if continued.user_id != user.name:  # whose instructions are private
-            preferences = await read_preferences(server.store.database, user.name)
             settings = serialize(structs.replace(read_settings(settings), instructions=preferences.instructions))
         model = check_model(request.model or continued.model)
     else:
-        preferences = await read_preferences(server.store.database, user.name)
         model = check_model(request.model or server.catalog.choose(preferences.model))
         settings = server.agents.new_settings(model, preferences.instructions)
     server.agents.get(model, settings)

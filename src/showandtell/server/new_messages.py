@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from showandtell.core.events.types import IfRunning
-from showandtell.errors import Busy, NotFound, ShowAndTellError
+from showandtell.errors import NotFound, ShowAndTellError
 from showandtell.server.auth.authenticate import User
 from showandtell.server.chat_request import ChatRequest
 from showandtell.server.files.receiving import refuse_body
@@ -29,10 +29,12 @@ from showandtell.server.runs.live_run import LiveRun, RunDiscarded, RunRequest
 from showandtell.server.runs.manager import TURN_SECONDS
 from showandtell.server.state import Server
 from showandtell.storage.conversations import runs
-from showandtell.storage.conversations.access import ID
-from showandtell.storage.conversations.keys import KeyTaken, find_key
-from showandtell.storage.conversations.runs import RUNNING, RunRow
+from showandtell.storage.conversations.access import not_found
+from showandtell.storage.conversations.heads import Head, is_conversation_id, read_head
+from showandtell.storage.conversations.keys import KeyTaken
+from showandtell.storage.conversations.runs import RUNNING, RunRefused, RunRow
 from showandtell.storage.conversations.stored_conversation import StoredConversation
+from showandtell.storage.database.lease import Outdated
 
 
 class Asked(Protocol):
@@ -89,18 +91,21 @@ async def body_turn(request: Request, server: Server, user: User) -> AsyncGenera
 
 
 class Place(Struct, frozen=True):
-    """A request's conversation; `create` stores a new one."""
+    """A request's conversation, and its head; `create` stores a new one."""
 
     conversation: StoredConversation
+    head: Head
     create: Callable[[Connection, float], None] | None = None
 
 
 async def in_place(
-    server: Server, user: User, chat_id: str, respond: Callable[[Place], Awaitable[Response]]
+    server: Server, user: User, chat_id: str, client_id: str | None, respond: Callable[[Place], Awaitable[Response]]
 ) -> Response:
     """Respond in the conversation of a chat id. A new one is stored with its first run, and deleted if that fails."""
     while True:
-        place = await find_or_prepare(server, user, chat_id)
+        place = await find_or_prepare(server, user, chat_id, client_id)
+        if place is None:  # a concurrent request deletes it
+            continue
         try:
             return await respond(place)
         except (KeyTaken, RunDiscarded):
@@ -112,47 +117,63 @@ async def in_place(
             # a concurrent request created it and deleted it
 
 
-def is_conversation_id(chat_id: str) -> bool:
-    """Whether a chat id has the form of this server's conversation ids; any other is a client's own name."""
-    return chat_id.startswith("conv_") and ID.fullmatch(chat_id) is not None
+async def find_or_prepare(server: Server, user: User, chat_id: str, client_id: str | None) -> Place | None:
+    """Open the conversation of a chat id, or prepare a new one, of which nothing is stored yet.
 
-
-async def find_or_prepare(server: Server, user: User, chat_id: str) -> Place:
-    """Open the conversation of a chat id, or prepare a new one, of which nothing is stored yet."""
-    database = server.store.database
-    if is_conversation_id(chat_id):
-        return Place(await server.store.open(chat_id, user.name, "writer"))
-    conversation_id = await find_key(database, user.name, chat_id)
-    if conversation_id is not None:
-        try:
-            return Place(await server.store.open(conversation_id, user.name, "writer"))
-        except NotFound:
-            if await runs.conversation_exists(database, conversation_id):
-                raise
-    return Place(*server.store.prepare(user.name, key=chat_id))
+    None if it is being deleted. Raises `NotFound` for one in which the user may not write.
+    """
+    head = await read_head(server.store.database, user.name, chat_id, client_id)
+    if head.id is None:
+        if is_conversation_id(chat_id):
+            raise not_found(chat_id)
+        if head.is_named:
+            return None
+        conversation, create = server.store.prepare(user.name, key=chat_id)
+        return Place(conversation, head, create)
+    kept = server.conversations.take(head.id, user.name, head.version, is_free=head.is_free)
+    try:
+        return Place(kept or await server.store.open(head.id, user.name, "writer"), head)
+    except NotFound:
+        if await runs.conversation_exists(server.store.database, head.id):
+            raise
+        return None
 
 
 async def start_run(
     server: Server, user: User, place: Place, choice: ModelChoice, request: RunRequest, *, key: str | None
 ) -> tuple[RunRow, LiveRun | None]:
-    """Start a run, like `Runs.start`. Raises `AnswerRunning` while the conversation has another one."""
+    """Start a run, and wait until its stream has started.
+
+    If the client's message started one already, returns that run's row and None. Raises `AnswerRunning` while the
+    conversation has another one.
+    """
+    database, conversation = server.store.database, place.conversation
     try:
-        return await server.runs.start(place.conversation, user.name, choice.model, key, request)
-    except KeyTaken:
-        raise
-    except Busy:
-        running = await runs.find_running(server.store.database, place.conversation.id)
+        live = await server.runs.start(conversation, user.name, choice.model, key, request)
+        await live.wait_started()
+    except Outdated:
+        raise RunDiscarded from None
+    except RunRefused:
+        same = key and await runs.find_of_client(database, conversation.id, key)
+        if same:
+            return same, None
+        if not await runs.conversation_exists(database, conversation.id):
+            raise not_found(conversation.id) from None
+        running = await runs.find_running(database, conversation.id)
         if running is None:  # it has ended meanwhile
             raise RunDiscarded from None
         raise AnswerRunning(running) from None
+    live.when_ended(lambda: server.conversations.keep(conversation, user.name))
+    return live.row, live
 
 
-async def find_repeat(server: Server, request: ChatRequest, conversation: StoredConversation) -> Decision:
+async def find_repeat(server: Server, request: ChatRequest, place: Place) -> Decision:
     """Find out whether the request was sent before."""
-    database, messages = server.store.database, conversation.messages
-    stored: dict[str, RunRow] = {}
+    database, conversation = server.store.database, place.conversation
+    messages, stored = conversation.messages, dict[str, RunRow]()
     for key in possible_keys(request, messages):
-        run = await runs.find_of_client(database, conversation.id, key)
+        is_read = key == request.client_id
+        run = place.head.run if is_read else await runs.find_of_client(database, conversation.id, key)
         if run is not None:
             stored[key] = run
     return decide(request, messages, stored)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, cast
@@ -21,6 +22,7 @@ from showandtell.server.readiness import Readiness
 from showandtell.server.runs.agents import Agents
 from showandtell.server.runs.line import Line
 from showandtell.server.runs.manager import Runs
+from showandtell.server.runs.open_conversations import OpenConversations
 from showandtell.server.runs.stream_addresses import StreamAddresses
 from showandtell.storage.conversations.store import Store
 
@@ -41,6 +43,7 @@ class Server:
     accounts: Accounts | None = None
     host_users: HostUsers | None = None
     line: Line = field(default_factory=Line)
+    conversations: OpenConversations = field(default_factory=lambda: OpenConversations(time.monotonic))
     downloads: Downloads = field(default_factory=Downloads)
     deletions: UploadDeletions = field(default_factory=UploadDeletions)
 

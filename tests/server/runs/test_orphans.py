@@ -7,7 +7,7 @@ import pytest
 from showandtell.server.runs.orphans import Orphans
 from showandtell.storage.conversations import runs as rows
 from showandtell.storage.conversations.runs import RELEASED, RunRow
-from support.stores import Place
+from support.stores import Place, add_run
 
 pytestmark = pytest.mark.anyio
 
@@ -17,7 +17,7 @@ async def add_orphan(store, run_id):
     row = RunRow(
         run_id, conversation.id, "local", None, None, None, "inspector", "running", 0, "w@x/1/2", 1, 0, 1, None
     )
-    await rows.start(store.database, row)
+    await add_run(store.database, row)
     await rows.release(store.database, row.worker)
 
 

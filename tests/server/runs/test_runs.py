@@ -18,7 +18,7 @@ from showandtell.storage.conversations import runs as rows
 from showandtell.storage.database.tables import messages
 from showandtell.storage.uncancelled import shielded
 from support.postgres import each_database
-from support.stores import Place, Time, post, user_draft
+from support.stores import Place, Time, add_run, post, user_draft
 
 pytestmark = pytest.mark.anyio
 START = b"data: start\n\n"
@@ -73,9 +73,9 @@ async def read(stream):
 async def start(worker, client_id=None):
     store, runs, _ = worker
     conversation = await store.create()
-    row, live = await runs.start(conversation, "local", "inspector", client_id, RunRequest())
+    live = await runs.start(conversation, "local", "inspector", client_id, RunRequest())
     await live.started.wait()
-    return row, live
+    return live.row, live
 
 
 @each_database
@@ -96,7 +96,7 @@ async def test_the_next_run_may_start_as_soon_as_the_stream_has_ended(place):
             await two[1].start(live.conversation, "local", "inspector", None, RunRequest())
         one[2].chunks.put_nowait(None)
         await read(one[1].follow(row, late=False))
-        _, again = await one[1].start(live.conversation, "local", "inspector", None, RunRequest())
+        again = await one[1].start(live.conversation, "local", "inspector", None, RunRequest())
         one[2].chunks.put_nowait(None)
         assert again is not None
 
@@ -105,12 +105,11 @@ async def test_the_next_run_may_start_as_soon_as_the_stream_has_ended(place):
 async def test_a_message_sent_twice_is_one_run(place):
     async with workers(place) as (one, two):
         row, live = await start(one, "m1")
-        same, none = await two[1].start(live.conversation, "local", "inspector", "m1", RunRequest())
-        assert (same.id, none) == (row.id, None)
-        one[2].chunks.put_nowait(None)
-        await read(one[1].follow(row, late=False))
-        after, none = await two[1].start(live.conversation, "local", "inspector", "m1", RunRequest())
-        assert (after.id, after.state, none) == (row.id, "ended", None)
+        for _ in ("running", "ended"):
+            with pytest.raises(rows.RunRefused):
+                await two[1].start(live.conversation, "local", "inspector", "m1", RunRequest())
+            one[2].chunks.put_nowait(None)
+            await read(one[1].follow(row, late=False))
 
 
 @each_database
@@ -157,7 +156,7 @@ async def test_an_orphan_that_stored_nothing_is_deleted(place):
         dead = rows.RunRow(
             "run_1", conversation.id, "local", "m1", None, None, "inspector", "running", 0, "w@x/1/2", 0.0, 0, 0.0, None
         )
-        await rows.start(one[0].database, dead)
+        await add_run(one[0].database, dead)
         await one[1].adopt_orphans()
         assert await rows.find(one[0].database, "run_1") is None
 
@@ -232,7 +231,7 @@ async def test_an_orphan_whose_user_may_no_longer_write_ends(place):
     async with workers(place, 1) as (one,):
         conversation = await one[0].create("owner")
         await post(conversation, user_draft("hello"))
-        await rows.start(one[0].database, row_of(conversation, user_id="guest"))
+        await add_run(one[0].database, row_of(conversation, user_id="guest"))
         await one[1].adopt_orphans()
         assert (await rows.find(one[0].database, "run_1")).state == "ended"
         assert await rows.find_running(one[0].database, conversation.id) is None
@@ -246,14 +245,14 @@ async def test_a_clock_jump_takes_no_run_from_a_live_worker(tmp_path):
         Runs(store, ScriptedJob()) as one,
         Runs(store, ScriptedJob()) as two,
     ):
-        row, live = await one.start(await store.create(), "local", "inspector", None, RunRequest())
+        live = await one.start(await store.create(), "local", "inspector", None, RunRequest())
         await live.wait_started()
         for year in (-YEAR, 2 * YEAR, -YEAR):
             time.now += year
             for _ in range(5):
                 await two.adopt_orphans()
                 await one.store_now()
-        assert (await rows.find(store.database, row.id)).worker == one.worker
+        assert (await rows.find(store.database, live.row.id)).worker == one.worker
 
 
 @each_database
@@ -262,7 +261,7 @@ async def test_a_worker_resumes_a_run_that_it_lost_track_of(place, monkeypatch):
     async with workers(place, 1) as (one,):
         conversation = await one[0].create()
         await post(conversation, user_draft("hello"))
-        await rows.start(one[0].database, row_of(conversation, worker=one[1].worker, beat=1.0))
+        await add_run(one[0].database, row_of(conversation, worker=one[1].worker, beat=1.0))
         await one[1].adopt_orphans()
         taken = await rows.find(one[0].database, "run_1")
         assert (taken.tries, one[1].live_count) == (1, 1)
@@ -332,7 +331,7 @@ async def test_a_run_of_an_unreadable_conversation_is_given_up_and_servers_still
         conversation, other = await store.create(), await store.create()
         for one, name in ((conversation, "run_1"), (other, "run_2")):
             await post(one, user_draft("hello"))
-            await rows.start(store.database, row_of(one, id=name))
+            await add_run(store.database, row_of(one, id=name))
         damage = update(messages).values(record="{broken").where(messages.c.conversation_id == conversation.id)
         await store.database.write(lambda connection: connection.execute(damage))
         async with Runs(store, ScriptedJob()) as runs:
@@ -357,7 +356,7 @@ async def test_a_run_that_fails_right_after_a_takeover_is_stored_as_failed(place
     async with place.store() as store:
         conversation = await store.create()
         await post(conversation, user_draft("hello"))
-        await rows.start(store.database, row_of(conversation))
+        await add_run(store.database, row_of(conversation))
         async with Runs(store, fail) as runs:
             await until_idle(runs)
         ended = await rows.find(store.database, "run_1")
@@ -370,7 +369,7 @@ async def test_a_run_that_is_given_up_names_its_message(place, known):
     async with workers(place, 1) as (one,):
         conversation = await one[0].create()
         await post(conversation, user_draft("hello"))
-        await rows.start(one[0].database, row_of(conversation, **known))
+        await add_run(one[0].database, row_of(conversation, **known))
         await one[1].adopt_orphans()
         ended = await rows.find(one[0].database, "run_1")
         assert (ended.state, ended.message_id) == ("ended", conversation.head)

@@ -26,6 +26,13 @@ class Turn(Struct, frozen=True):
         return (self.message or self.answer[0]).id
 
 
+def last_turn(messages: Sequence[Message]) -> Turn | None:
+    """The newest message of the user and what follows it, without `before`. None if there is no such message."""
+    starts = (at for at in range(len(messages) - 1, -1, -1) if starts_turn(messages[at]))
+    at = next(starts, None)
+    return None if at is None else Turn(messages[at], tuple(messages[at + 1 :]), frozenset())
+
+
 def turns(messages: Sequence[Message]) -> list[Turn]:
     """Group messages into turns. Approvals of waiting calls belong to the answer."""
     starts = [index for index, message in enumerate(messages) if index == 0 or starts_turn(message)]

@@ -174,6 +174,8 @@ def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, 
 
 def with_container(options: Options, plan: Plan) -> Options:
     """The options with the ids of the files that code of the provider may read."""
+    if not options.hosted:
+        return options
     ids = tuple(part.file_id for entry in plan.entries for part in entry.parts if isinstance(part, ContainerFile))
     if not ids:
         return options

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from showandtell.agent.agent import Agent, Run
 from showandtell.agent.provide import Scope
 from showandtell.core.events.replay import StepSummary, replay
-from showandtell.core.events.turns import Turn, turns
+from showandtell.core.events.turns import Turn, last_turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish, Status
 from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.message import starts_turn
@@ -94,9 +94,9 @@ class RunExecutor:
 
     async def _report(self, live: LiveRun, run: Run) -> None:
         """Run the agent, and pass its events to the reporter and to all watchers."""
-        reporter = RunReporter(
-            live, run, await live.conversation.step_summaries(), self._store.terms.clock, self._addresses.mark
-        )
+        # A new question has no earlier part of an answer.
+        summaries = {} if live.request.has_question else await live.conversation.step_summaries()
+        reporter = RunReporter(live, run, summaries, self._store.terms.clock, self._addresses.mark)
         events = EventFanOut([reporter.report, *(watch(live) for watch in self._watchers)])
         try:
             await run.pour(events.send)
@@ -165,7 +165,9 @@ class RunReporter:
             live.end = RunEnd(event.status, event.reason, self._ended_at)
         data = self._stream.feed(event)
         if isinstance(event, Finish):
-            live.final_chunk = b"".join((*self._pending, data))
+            feed, rest = self._stream.feed, b"".join(self._pending)
+            live.final_chunk = rest + data
+            live.failed_chunk = lambda message: rest + feed(Finish("error", message, event.usage))
             self._pending.clear()
         elif data:
             if not self._pending:
@@ -197,7 +199,8 @@ class RunReporter:
     def _start_stream(self) -> UiStream:
         """Start the stream. Late readers also get the part of the response that was stored before this run."""
         live, new_ids = self.live, {message.id for message in self.run.messages}
-        turn = find_turn(live.conversation, None)
+        new = last_turn(live.conversation.messages) if live.request.has_question else None
+        turn = new or find_turn(live.conversation, None)
         earlier = [message for message in turn.answer if message.id not in new_ids or is_approval(message.parts)]
         model = self.run.agent.target.name
         stream = UiStream(

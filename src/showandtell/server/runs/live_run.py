@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 from sqlalchemy import Connection
 
-from showandtell.core.messages.message import BranchPoint, Draft
+from showandtell.core.messages.message import BranchPoint, Draft, starts_turn
 from showandtell.errors import Busy, ShowAndTellError
 from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.conversations.runs import RunEnd, RunRow, RunUpdate
@@ -30,6 +30,11 @@ class RunRequest(Struct, frozen=True):
     branch_point: BranchPoint | None = None
     settings: str | None = None
     create: Callable[[Connection, float], None] | None = None
+
+    @property
+    def has_question(self) -> bool:
+        """Whether the first thing to store is a message of the user."""
+        return any(map(starts_turn, self.drafts))
 
 
 #: Errors for a message that was not stored: the client can send it again.
@@ -76,8 +81,10 @@ class RunTask(asyncio.Task[None]):
 class LiveRun:
     """A run that this worker executes.
 
+    `is_stored`, `is_end_stored`: whether its row and its end are. `storing` is held while its row is stored.
     `final_chunk` is the end of the stream. Readers get it after the run's end is stored, so that the next message can
-    follow at once. `logged` counts the chunks of the buffer, `final_chunk` included, that are in the log or `unstored`.
+    follow at once; `failed_chunk` makes the end of a run that failed with a message. `logged` counts the chunks of the
+    buffer, `final_chunk` included, that are in the log or `unstored`.
     """
 
     row: RunRow
@@ -85,6 +92,7 @@ class LiveRun:
     conversation: StoredConversation
     request: RunRequest
     final_chunk: bytes = b""
+    failed_chunk: Callable[[str], bytes] = lambda _: b""
     end: RunEnd = FAILED
     error: Exception | None = None
     task: asyncio.Task[None] | None = None
@@ -93,6 +101,9 @@ class LiveRun:
     logged: int = 0
     seq: int = 0
     heartbeat: float = 0.0
+    is_stored: bool = True
+    is_end_stored: bool = False
+    storing: asyncio.Lock = field(default_factory=asyncio.Lock)
     is_done: bool = False
     is_abandoned: bool = False
     is_stopped: bool = False
@@ -116,6 +127,17 @@ class LiveRun:
         except TimeoutError:
             raise NotStoredYet from None
 
+    def when_ended(self, use: Callable[[], None]) -> None:
+        """Call a function once the run is over and its conversation complete in memory, unless that isn't so."""
+
+        def pass_on(_: asyncio.Task[None]) -> None:
+            self.conversation.join(None, None)
+            if self.is_end_stored and not self.is_abandoned:
+                use()
+
+        if self.task is not None:
+            self.task.add_done_callback(pass_on)
+
     def leave(self) -> None:
         """Leave the run as a crash would: it stores nothing more here, and another process can continue it."""
         self.is_abandoned = True
@@ -123,6 +145,8 @@ class LiveRun:
 
     def next_update(self, now: float) -> RunUpdate | None:
         """The data to store next; None if there is nothing."""
+        if not self.is_stored or self.is_end_stored:
+            return None
         self._collect()
         if self.unstored or self.is_done or abs(now - self.heartbeat) > HEARTBEAT_SECONDS:  # a clock may go back
             end = self.end if self.is_done else None
@@ -148,3 +172,12 @@ class LiveRun:
         """Note that an update is stored."""
         del self.unstored[: len(update.chunks)]
         self.heartbeat = now
+        self.is_end_stored = update.end is not None
+
+    def fail(self, message: str) -> None:
+        """End with an error, after the end that was to be stored with the last message could not be."""
+        complete, self.final_chunk = self.final_chunk, self.failed_chunk(message)
+        self.end = RunEnd("error", message)
+        if self.unstored:
+            seq, data = self.unstored[-1]
+            self.unstored[-1] = (seq, data.removesuffix(complete.decode()) + self.final_chunk.decode())

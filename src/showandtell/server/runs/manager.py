@@ -12,6 +12,7 @@ import logging
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any, Self, TypeVar
 
 from showandtell.core.messages.ids import new_id
@@ -30,6 +31,7 @@ from showandtell.server.runs.live_run import (
 from showandtell.server.runs.notifications import Notifications
 from showandtell.server.runs.orphans import CHECK_SECONDS, Orphans
 from showandtell.server.runs.remote_runs import RemoteRuns
+from showandtell.server.runs.run_writer import STORE_SECONDS, RunWriter
 from showandtell.server.runs.siblings import on_death
 from showandtell.server.runs.stream_buffer import StreamBuffer, StreamInterrupted
 from showandtell.server.runs.takeover import take_over
@@ -42,8 +44,6 @@ from showandtell.storage.uncancelled import shielded
 
 log = logging.getLogger(__name__)
 
-#: Seconds between writes of the streams to the database. After a crash, up to this much is generated again.
-STORE_SECONDS = 0.3
 #: Seconds between heartbeats on idle streams.
 HEARTBEAT_SECONDS = 15.0
 #: Seconds after which the log of an ended run is deleted.
@@ -80,7 +80,7 @@ class Runs:
         self._death = asyncio.Event()
         self._is_leaving = self._is_released = False
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._storing = asyncio.Lock()
+        self._writer = RunWriter(store.database, store.terms.clock, self.worker, self._live, self._drop)
         self._turns = Turns("runs", each=MAX_RUNS, alone=MAX_RUNS_ALONE)
         #: Requests that start a run: reading and storing a message costs time of the event loop, too.
         self.requests = Turns("messages", each=MAX_REQUESTS, alone=MAX_RUNS_ALONE)
@@ -168,22 +168,23 @@ class Runs:
 
     async def start(
         self, conversation: StoredConversation, user: str, model: str, client_id: str | None, request: RunRequest
-    ) -> tuple[RunRow, LiveRun | None]:
-        """Start a run. If the client's message already started one, return that run's row and None.
+    ) -> LiveRun:
+        """Start a run. It is stored with the message that it answers, or at once if it answers none.
 
-        Raises `Busy` while the conversation has another run, `TooBusy` if too many runs of the user are waiting, and
-        the errors of `request.create`.
+        Raises `TooBusy` if too many runs of the user are waiting. If it is stored at once, raises the errors of
+        `runs.insert_run`; otherwise `LiveRun.wait_started` does, or `Outdated`.
         """
         self._turns.check(user)
         now, head = self._store.terms.clock(), conversation.head
         names = (new_id("run"), conversation.id, user, client_id, None, head, model)
-        new_row = RunRow(*names, RUNNING, 0, self.worker, now, 0, now, None, settings=request.settings)
+        row = RunRow(*names, RUNNING, 0, self.worker, now, 0, now, None, settings=request.settings)
+        live = LiveRun(row, StreamBuffer(), conversation, request, heartbeat=now, is_stored=False)
+        if request.has_question:
+            return self._launch(live)
 
-        async def store_and_launch() -> tuple[RunRow, LiveRun | None]:
-            row, is_new = await runs.start(self._store.database, new_row, request.create)
-            if not is_new:
-                return row, None
-            return row, self._launch(LiveRun(row, StreamBuffer(), conversation, request, heartbeat=now))
+        async def store_and_launch() -> LiveRun:
+            await self._writer.store_row(live)
+            return self._launch(live)
 
         return await shielded(store_and_launch())  # a run that is stored is also executed
 
@@ -208,11 +209,15 @@ class Runs:
 
     def _launch(self, live: LiveRun) -> LiveRun:
         self._live[live.row.id] = live
+        begin = None if live.is_stored else partial(self._writer.store_row, live)
+        live.conversation.join(begin, partial(self._writer.store_end, live))
         live.task = self.hold(RunTask(live, self._execute(live)))
         return live
 
     async def _execute(self, live: LiveRun) -> None:
         try:
+            if not live.is_stored and self._turns.must_wait(live.row.user_id):
+                await self._writer.store_row(live)  # so that it can be stopped
             # A run that was taken over waits for as long as it takes: its message is stored already.
             async with self._turns.awaited(live.row.user_id, math.inf if live.row.tries else TURN_SECONDS):
                 await self._job(live)
@@ -236,7 +241,10 @@ class Runs:
         if live.end is FAILED and isinstance(live.error, ShowAndTellError):
             live.end = RunEnd("error", public_message(live.error))
         try:
-            await (self._store_updates() if live.has_started or live.row.tries else self._discard(live))
+            if live.has_started or live.row.tries:
+                await self._writer.store_end_of(live)
+            else:
+                await self._writer.discard(live)
         except StorageFailed as error:
             log.warning("can't store the end of run %s: %s", live.row.id, error)
         except Exception:  # readers get the end in any case
@@ -246,25 +254,14 @@ class Runs:
             live.buffer.write(final_chunk)
         live.buffer.finish()
         live.started.set()
+        if live.is_end_stored:
+            self._live.pop(live.row.id, None)
 
     async def store_now(self) -> None:
         """Store new stream data and ends of all runs, and stop runs with a stop request."""
-        await self._store_updates()
+        await self._writer.store_updates()
+        await self._writer.store_slow_rows()
         await self._apply_stops()
-
-    async def _store_updates(self) -> None:
-        async with self._storing:
-            now = self._store.terms.clock()
-            updates = [(live, update) for live in self._live.values() if (update := live.next_update(now))]
-            if updates:
-                lost = await runs.write_log(self._store.database, self.worker, [update for _, update in updates], now)
-                for live, update in updates:
-                    if update.run_id in lost:
-                        self._drop(live)
-                        continue
-                    live.mark_stored(update, now)
-                    if update.end is not None:
-                        self._live.pop(live.row.id, None)
 
     async def _apply_stops(self) -> None:
         self._stopping = None
@@ -318,11 +315,6 @@ class Runs:
         await asyncio.gather(*leaving, return_exceptions=True)
         await runs.release(self._store.database, self.worker)
 
-    async def _discard(self, live: LiveRun) -> None:
-        """Delete a run that stored nothing, so that its message can be sent again."""
-        self._live.pop(live.row.id, None)
-        await runs.delete_run(self._store.database, live.row)
-
     async def stop(self, row: RunRow) -> None:
         """Stop a run on whichever worker executes it."""
         if row.id in self._live:
@@ -337,6 +329,11 @@ class Runs:
                 pass
         except StreamInterrupted:
             await asyncio.sleep(STORE_SECONDS)  # another worker takes the run over
+
+    def running_in(self, conversation_id: str) -> RunRow | None:
+        """The run of a conversation that this worker executes, also if it isn't stored yet."""
+        rows = (live.row for live in self._live.values() if not live.is_done)
+        return next((row for row in rows if row.conversation_id == conversation_id), None)
 
     def find(self, row: RunRow) -> LiveRun | None:
         """Return a run if this worker executes it."""

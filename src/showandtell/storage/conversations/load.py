@@ -43,6 +43,10 @@ class State(Struct, frozen=True):
     derivations: dict[DerivationRequest, Derivative | Failed]
     started_calls: set[str]
     metadata: dict[str, Any]
+    #: Nobody had its lease when it was read.
+    is_free: bool = True
+    #: The bytes of its records.
+    size: int = 0
 
 
 def empty(id: str, owner: str, metadata: dict[str, Any]) -> State:  # noqa: A002 - it is one
@@ -64,7 +68,7 @@ def rows_of(right: Right) -> Executable:
         return literal_column(f"'{letter}'", Text).label("kind")
 
     mine = (
-        select(*(conversations.c[name] for name in ("id", "owner", "head", "version", "metadata")))
+        select(*(conversations.c[name] for name in ("id", "owner", "head", "version", "metadata", "lease_token")))
         .where(conversations.c.id == bindparam("id"), allowed(right))
         .cte("mine")
     )
@@ -80,6 +84,7 @@ def rows_of(right: Right) -> Executable:
     subjects = union(select(hashes), derived).subquery("subjects")
     return union_all(
         select(kind("c"), mine.c.version, mine.c.id, mine.c.head, mine.c.owner, mine.c.metadata),
+        select(kind("f"), zero, nothing, nothing, nothing, nothing).where(mine.c.lease_token.is_(None)),
         select(kind("m"), messages.c.seq, messages.c.id, messages.c.parent_id, messages.c.record, messages.c.step).join(
             mine, mine.c.id == messages.c.conversation_id
         ),
@@ -118,7 +123,7 @@ async def load(
 
 def read_state(all_rows: Iterable[Row], lead: BranchPoint | None) -> State | None:
     """Build a conversation from its rows; None without rows."""
-    rows: dict[str, list[Row]] = {"c": [], "m": [], "a": [], "k": [], "i": []}
+    rows: dict[str, list[Row]] = {"c": [], "m": [], "a": [], "k": [], "i": [], "f": []}
     for row in all_rows:
         rows[row[0]].append(row)
     if not rows["c"]:
@@ -135,6 +140,8 @@ def read_state(all_rows: Iterable[Row], lead: BranchPoint | None) -> State | Non
         derivations=derivations_of(rows["k"]),
         started_calls={read_text(row[2]) for row in rows["i"]},
         metadata=read_metadata(metadata),
+        is_free=bool(rows["f"]),
+        size=sum(len(row[4]) for row in (*branch, *rows["a"])),
     )
 
 

@@ -34,8 +34,13 @@ UPDATE_PREFERENCES = update(preferences).where(preferences.c.owner == bindparam(
 async def read_preferences(database: Database, owner: str) -> Preferences:
     """A user's settings, or the defaults. Raises `StorageFailed` if they can't be read."""
     rows = await database.read(SELECT_PREFERENCES, who=check_user(owner))
+    return decode_preferences(rows[0][0] if rows else None)
+
+
+def decode_preferences(record: str | None) -> Preferences:
+    """Decode a record; without one, return the defaults. Raises `StorageFailed` if it is damaged."""
     try:
-        return msgspec.json.decode(rows[0][0], type=Preferences) if rows else Preferences()
+        return Preferences() if record is None else msgspec.json.decode(record, type=Preferences)
     except msgspec.DecodeError as error:
         raise StorageFailed(f"stored settings are damaged ({error}): set them again") from error
 

@@ -6,6 +6,7 @@ The stored messages are authoritative; the log is a cache of what was streamed t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from msgspec import Struct, structs
 from sqlalchemy import (
@@ -23,13 +24,12 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.sql import Executable
 
 from showandtell.errors import Busy
-from showandtell.storage.conversations.access import not_found
-from showandtell.storage.conversations.keys import KeyTaken
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.lease import BUSY
-from showandtell.storage.database.tables import conversations, messages, run_log, upsert
+from showandtell.storage.database.tables import conversations, messages, run_log, upsert_in
 from showandtell.storage.database.tables import runs as r
 
 #: PostgreSQL channel that notifies every worker of new output (the run's id), or of a stop (`STOP_PREFIX` and the id).
@@ -81,7 +81,9 @@ class RunUpdate(Struct, frozen=True):
     message_id: str | None = None
 
 
-SELECT_RUNS = select(*(column for column in r.c if column is not r.c.settings))
+#: The columns of `RunRow` but `settings`.
+RUN_COLUMNS = tuple(column for column in r.c if column is not r.c.settings)
+SELECT_RUNS = select(*RUN_COLUMNS)
 SELECT_RUN = SELECT_RUNS.where(r.c.id == bindparam("run"))
 SELECT_BY_CLIENT_ID = SELECT_RUNS.where(
     r.c.conversation_id == bindparam("conversation"), r.c.client_id == bindparam("client")
@@ -117,8 +119,8 @@ UPDATE_OWN = update(r).where(
     r.c.id == bindparam("run"), r.c.worker == bindparam("mine", type_=Text), r.c.state == RUNNING
 )
 UPDATE_HEARTBEAT = UPDATE_OWN.values(beat=bindparam("now"), message_id=bindparam("message"))
-UPDATE_ENDED = UPDATE_OWN.values(
-    state=ENDED, ended=bindparam("now"), status=bindparam("status"), reason=bindparam("reason")
+UPDATE_ENDED = UPDATE_HEARTBEAT.values(
+    state=ENDED, ended=bindparam("ended"), status=bindparam("status"), reason=bindparam("reason")
 )
 UPDATE_STOP = update(r).where(r.c.id == bindparam("run"), r.c.state == RUNNING).values(stop=1)
 SELECT_STOPPED = select(r.c.id).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING, r.c.stop == 1)
@@ -147,35 +149,21 @@ SELECT_NOTIFY = text("SELECT pg_notify(:channel, news) FROM unnest(CAST(:news AS
 STOP_PREFIX = "stop "
 
 
-async def start(
-    database: Database, row: RunRow, create: Callable[[Connection, float], None] | None = None
-) -> tuple[RunRow, bool]:
-    """Store a new run. A repeated client id returns the run that it started, and False.
+class RunRefused(Busy):
+    """Another run is in progress, the client's message has started one already, or the conversation is gone."""
 
-    `create` stores a new conversation in the same transaction, at the run's time. Raises its errors, `Busy` while
-    another run is in progress in the conversation, and `NotFound` if the conversation was deleted.
+
+def insert_run(connection: Connection, row: RunRow, create: Callable[[Connection, float], None] | None = None) -> None:
+    """Store a new run. `create` stores a new conversation before it, at the run's time.
+
+    Raises the errors of `create`, and `RunRefused`.
     """
-
-    def transaction(connection: Connection) -> None:
-        if create is not None:
-            create(connection, row.created)
-        try:
-            connection.execute(insert(r), structs.asdict(row))
-        except IntegrityError:
-            raise Busy(BUSY) from None
-
+    if create is not None:
+        create(connection, row.created)
     try:
-        await database.write(transaction)
-    except KeyTaken:
-        raise
-    except Busy:
-        same = row.client_id and await find_of_client(database, row.conversation_id, row.client_id)
-        if same:
-            return same, False
-        if not await conversation_exists(database, row.conversation_id):
-            raise not_found(row.conversation_id) from None
-        raise
-    return row, True
+        connection.execute(insert(r), structs.asdict(row))
+    except IntegrityError:
+        raise RunRefused(BUSY) from None
 
 
 async def conversation_exists(database: Database, conversation_id: str) -> bool:
@@ -229,27 +217,34 @@ async def write_log(database: Database, worker: str, updates: Sequence[RunUpdate
 
     One transaction for all of them, since on SQLite each commit waits for the disk.
     """
+    return await database.write(lambda connection: store_updates(connection, worker, updates, now))
 
-    def transaction(connection: Connection) -> set[str]:
-        lost: set[str] = set()
-        for item in updates:
-            parameters = {"run": item.run_id, "mine": worker, "now": now, "message": item.message_id}
-            if connection.execute(UPDATE_HEARTBEAT, parameters).rowcount == 0:
-                lost.add(item.run_id)
-        owned = [item for item in updates if item.run_id not in lost]
-        rows = [{"run_id": item.run_id, "seq": seq, "data": data} for item in owned for seq, data in item.chunks]
-        if rows:  # an upsert, because a retry after a lost reply writes them again
-            fresh = upsert(connection, run_log)
-            same = fresh.on_conflict_do_update(index_elements=["run_id", "seq"], set_={"data": fresh.excluded.data})
-            connection.execute(same, rows)
-        for item in owned:
-            if item.end is not None:
-                end = {"status": item.end.status, "reason": item.end.reason, "now": item.end.ended or now}
-                connection.execute(UPDATE_ENDED, {"run": item.run_id, "mine": worker, **end})
-        _notify(connection, [item.run_id for item in owned if item.chunks or item.end])
-        return lost
 
-    return await database.write(transaction)
+def store_updates(connection: Connection, worker: str, updates: Sequence[RunUpdate], now: float) -> set[str]:
+    """Do what `write_log` does, in a transaction of the caller."""
+    lost: set[str] = set()
+    for item in updates:
+        parameters = {"run": item.run_id, "mine": worker, "now": now, "message": item.message_id}
+        if item.end is not None:
+            end = {"status": item.end.status, "reason": item.end.reason, "ended": item.end.ended or now}
+            changed = connection.execute(UPDATE_ENDED, {**parameters, **end})
+        else:
+            changed = connection.execute(UPDATE_HEARTBEAT, parameters)
+        if changed.rowcount == 0:
+            lost.add(item.run_id)
+    owned = [item for item in updates if item.run_id not in lost]
+    rows = [{"run_id": item.run_id, "seq": seq, "data": data} for item in owned for seq, data in item.chunks]
+    if rows:
+        connection.execute(upsert_log(connection.dialect.name), rows)
+    _notify(connection, [item.run_id for item in owned if item.chunks or item.end])
+    return lost
+
+
+@cache
+def upsert_log(dialect: str) -> Executable:
+    """Store chunks of logs. A retry after a lost reply writes them again."""
+    fresh = upsert_in(dialect, run_log)
+    return fresh.on_conflict_do_update(index_elements=["run_id", "seq"], set_={"data": fresh.excluded.data})
 
 
 def _notify(connection: Connection, run_ids: Sequence[str]) -> None:

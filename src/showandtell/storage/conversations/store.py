@@ -33,8 +33,9 @@ from showandtell.storage.conversations.access import (
 from showandtell.storage.conversations.keys import KeyTaken, check_key, check_new_key, find_key, insert_key
 from showandtell.storage.conversations.load import State, empty, load
 from showandtell.storage.conversations.metadata import read_metadata, serialize_metadata
-from showandtell.storage.conversations.stored_conversation import StoredConversation, shorten
+from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.conversations.summaries import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
+from showandtell.storage.conversations.titles import shorten
 from showandtell.storage.conversations.uploads import Uploads
 from showandtell.storage.database.database import SLOW_SECONDS, Database
 from showandtell.storage.database.fsck import Finding, check_all

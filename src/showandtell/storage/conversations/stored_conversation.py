@@ -5,27 +5,41 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import cache
-from typing import Any
 
 from msgspec import structs
-from sqlalchemy import Connection, Select, Text, and_, bindparam, case, delete, insert, select, update
+from sqlalchemy import Connection, insert
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from showandtell.core.events.replay import StepSummary
 from showandtell.core.messages.attachments import Attachment, Facts, ProbedFile, find_attachment
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.messages.message import BranchPoint, Draft, Message
-from showandtell.core.messages.parts import ToolCall, is_for_people
+from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning.step_record import Step
 from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.storage.blobs.base import BlobStore
-from showandtell.storage.conversations.access import Right, allowed, check_id, not_found, resolve, resolve_in
+from showandtell.storage.conversations.access import Right, check_id, not_found, resolve, resolve_in
 from showandtell.storage.conversations.known_results import delete_results, load_result, store_results
 from showandtell.storage.conversations.load import State, load
-from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
+from showandtell.storage.conversations.statements import (
+    DELETE_INTENT,
+    SELECT_MESSAGE,
+    UPDATE_APPENDED,
+    UPDATE_APPENDED_LAST,
+    UPDATE_ATTACHMENT,
+    UPDATE_CHANGED,
+    UPDATE_HEAD,
+    UPDATE_STATE,
+    UPDATE_VERSION,
+    first_append,
+    select_column,
+)
+from showandtell.storage.conversations.titles import title_of
+from showandtell.storage.conversations.turn_writes import TurnWrites
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.garbage_collection import Collected, collect_now
-from showandtell.storage.database.lease import LOST, UPDATE_HELD, Lease, Terms
+from showandtell.storage.database.lease import LOST, OUTDATED, Lease, Outdated, Terms, Write
 from showandtell.storage.database.quotas import (
     Account,
     Quotas,
@@ -46,70 +60,22 @@ from showandtell.storage.database.rows import (
     serialize,
 )
 from showandtell.storage.database.sent_uploads import mark_sent
-from showandtell.storage.database.tables import attachments, conversations, intents, messages
-from showandtell.storage.files.file_cache import FileCache, strip_invisible
+from showandtell.storage.database.tables import attachments, intents, messages
+from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.numbering import AcceptedMessage, Register
 
-#: Take the next seq in the conversation, for the holder of the lease.
-UPDATE_APPENDED = UPDATE_HELD.values(
-    next_seq=conversations.c.next_seq + 1,
-    version=conversations.c.version + 1,
-    head=bindparam("message"),
-    changed=bindparam("now"),
-    title=case((conversations.c.title == "", bindparam("words", type_=Text)), else_=conversations.c.title),
-).returning(conversations.c.next_seq, conversations.c.version)
-UPDATE_HEAD = UPDATE_HELD.values(version=conversations.c.version + 1, head=bindparam("message")).returning(
-    conversations.c.version
-)
-#: Started calls count as a change: another process that continues the run reads them.
-UPDATE_CHANGED = UPDATE_HELD.values(version=conversations.c.version + 1, changed=bindparam("now")).returning(
-    conversations.c.version
-)
-SELECT_MESSAGE = select(messages.c.id).where(
-    messages.c.conversation_id == bindparam("conversation"), messages.c.id == bindparam("message")
-)
-DELETE_INTENT = delete(intents).where(
-    intents.c.conversation_id == bindparam("conversation"), intents.c.call_id == bindparam("call")
-)
-UPDATE_ATTACHMENT = update(attachments).where(attachments.c.id == bindparam("file"))
-#: Files deleted meanwhile stay deleted.
-UPDATE_STATE = UPDATE_ATTACHMENT.where(attachments.c.state != "deleted").values(
-    state=bindparam("now"), record=bindparam("record")
-)
-
-#: Maximum length of a generated title.
-MAX_TITLE = 60
 #: A version that no conversation has.
 STALE = -1
+#: Why a model stops whose message is followed at once by something else that is stored.
+FOLLOWED = ("end", "tool_calls")
 DELETED = "was deleted by the user"
-UPDATE_VERSION = (
-    update(conversations)
-    .where(conversations.c.id == bindparam("conversation"))
-    .values(version=conversations.c.version + 1)
-    .returning(conversations.c.version)
-)
-
-
-@cache
-def select_column(column: str, right: Right) -> Select[Any, Any]:
-    """A column of all messages that have it, with their ids, in order.
-
-    Without this right there is no row; without such messages there is one row of NULLs.
-    """
-    value = messages.c[column]
-    of_conversation = and_(messages.c.conversation_id == conversations.c.id, value.is_not(None))
-    return (
-        select(messages.c.id, value)
-        .select_from(conversations.outerjoin(messages, of_conversation))
-        .where(conversations.c.id == bindparam("conversation"), allowed(right))
-        .order_by(messages.c.seq)
-    )
 
 
 class StoredConversation(MemoryConversation):
     """A conversation of a `Store`. Its `turn` is a lease, so that only one process writes at a time.
 
-    Methods called without the turn acquire it while they run. `metadata` is the program's, as it was last read.
+    Methods called without the turn acquire it while they run. `metadata` is the program's, as it was last read,
+    `size` the bytes of the records.
     """
 
     def __init__(
@@ -128,6 +94,7 @@ class StoredConversation(MemoryConversation):
         self._right: Right = right
         self._database, self._terms, self._account = database, terms, Account(state.owner, quotas, terms.clock)
         self._lease = Lease(database, state.id, terms)
+        self._writes = TurnWrites(database, self._lease)
         #: Begins what `abandon` does, at once: the run stores nothing more here.
         self.lose_turn = self._lease.lose
         self._loop = asyncio.get_running_loop()
@@ -138,6 +105,7 @@ class StoredConversation(MemoryConversation):
 
     def _set_state(self, state: State) -> None:
         """Replace the state in memory by the stored one."""
+        self._free_version = state.version if state.is_free else None
         self.messages[:] = state.messages
         self._register = Register(state.attachments)
         self.receipts.clear()
@@ -145,7 +113,7 @@ class StoredConversation(MemoryConversation):
         self._derivations.clear()
         self._derivations |= state.derivations | self._remembered
         self._started_calls = state.started_calls
-        self._version, self.metadata = state.version, state.metadata
+        self._version, self.metadata, self.size = state.version, state.metadata, state.size
         self.file_cache.facts |= {file.facts.sha256: file.facts for file in state.attachments if file.facts is not None}
 
     @property
@@ -158,11 +126,32 @@ class StoredConversation(MemoryConversation):
         self._check_right()
         async with self._turn:
             try:
-                if await self._lease.acquire(self._check_shared) != self._version:
-                    await self.refresh()
+                if (
+                    self._writes.begin is not None
+                    and self._free_version is not None
+                    and not waiting_calls(self.messages)
+                ):
+                    self._lease.claim(self._free_version)
+                else:
+                    await self._writes.begin_now()
+                    if await self._lease.acquire(self._check_shared) != self._version:
+                        await self.refresh()
                 yield
             finally:
-                await self._lease.release()
+                await self._writes.close()
+
+    def join(self, begin: Write | None, end: Write | None) -> None:
+        """Let a server add to the first and the last transaction of each turn; None adds nothing (see `TurnWrites`).
+
+        With `begin`, a message is stored without waiting for the conversation, and `Outdated` is raised if that isn't
+        free, or has changed since it was read.
+        """
+        self._writes.begin, self._writes.end = begin, end
+
+    def is_current(self, version: int, *, is_free: bool) -> bool:
+        """Whether it has the version that is stored, and may be used as if it had just been read."""
+        self._free_version = version if is_free else None
+        return self._version == version
 
     async def abandon(self) -> None:
         """Leave a run as a crash would, so that another process can continue it. It stores nothing more here."""
@@ -215,16 +204,30 @@ class StoredConversation(MemoryConversation):
     async def write(self, accepted: AcceptedMessage, step: Step | None) -> AcceptedMessage:
         """Store a message with its files and step in one transaction."""
         message, now = accepted.message, self._terms.clock()
-        token = self._lease.token
         title = title_of(message) if message.role == "user" else ""
-        parameters = {"conversation": self.id, "token": token, "message": message.id, "now": now, "words": title}
+        parameters = {"conversation": self.id, "message": message.id, "now": now, "words": title}
+        statement, is_first = UPDATE_APPENDED, self._lease.is_claimed
+        if is_first:
+            statement = first_append(self._right, has_shared_clock=self._lease.has_shared_clock)
+            parameters |= {"user": self._user, **self._lease.claimed()}
+        else:
+            parameters["token"] = self._lease.token
         ended = message.call_id if message.call_id in self._started_calls else None
 
-        def transaction(connection: Connection) -> tuple[int, tuple[Attachment, ...]]:
-            place = connection.execute(UPDATE_APPENDED, parameters).first()
+        def append(connection: Connection, statement: ReturningUpdate[int, int] = statement) -> int:
+            place = connection.execute(statement, parameters).first()
             if place is None:
-                raise LeaseLost(LOST)
-            connection.execute(insert(messages), row_of(message, self.id, place[0], now, step))
+                raise Outdated(OUTDATED) if is_first else LeaseLost(LOST)
+            row = row_of(message, self.id, place[0], now, step)
+            connection.execute(insert(messages), row)
+            self.size += len(row["record"])
+            return place[1]
+
+        def append_later(connection: Connection, *, is_last: bool) -> None:
+            self._set_version(append(connection, UPDATE_APPENDED_LAST if is_last else UPDATE_APPENDED))
+
+        def transaction(connection: Connection) -> tuple[int, tuple[Attachment, ...]]:
+            version = append(connection)
             if message.role == "user":
                 mark_sent(connection, self._user, accepted.attachments)
             files = admit(connection, self._account, self.attachments, accepted.attachments)
@@ -232,9 +235,12 @@ class StoredConversation(MemoryConversation):
                 connection.execute(insert(attachments), [row_of_file(file, self.id, self.owner) for file in files])
             if ended is not None:
                 connection.execute(DELETE_INTENT, {"conversation": self.id, "call": serialize(ended)})
-            return place[1], files
+            return version, files
 
-        version, files = await self._database.write(transaction)
+        if self._writes.end is not None and message.stop in FOLLOWED and not accepted.attachments:
+            self._writes.defer(append_later)
+            return accepted
+        version, files = await self._writes.write(transaction)
         self._set_version(version)
         return AcceptedMessage(message, files)
 
@@ -259,7 +265,7 @@ class StoredConversation(MemoryConversation):
                 connection.execute(insert(intents), rows)
                 return touched[0]
 
-            self._set_version(await self._database.write(work))
+            self._set_version(await self._writes.write(work))
             await super().start_calls(calls)
 
     async def lead(self, message_id: str | None) -> None:
@@ -282,13 +288,15 @@ class StoredConversation(MemoryConversation):
                 if connection.execute(UPDATE_HEAD, lead).first() is None:
                     raise LeaseLost(LOST)
 
-            await self._database.write(transaction)
+            await self._writes.write(transaction)
             await self.refresh()
 
     async def branch_from(self, lead: BranchPoint) -> None:
         """Like `lead`, for the holder of the turn, in memory only: stored with the next message."""
         async with self._changing:
             self._set_state(await load(self._database, self.id, self._user, self._right, lead))
+            if self._lease.is_claimed:
+                self._lease.claim(self._version)  # as it is now
             self._version = STALE  # if nothing is stored, the next turn reloads the stored branch
 
     async def update_attachments(self, files: Sequence[Attachment]) -> None:
@@ -386,14 +394,3 @@ class StoredConversation(MemoryConversation):
     async def _check_quota(self, sha256: str, size: int) -> None:
         await self._check_access()
         check_conversation(self.attachments, sha256, size, self._account.quotas)
-
-
-def title_of(message: Message) -> str:
-    """The start of a message as a title, without texts that are for the model alone."""
-    return shorten("".join(part.text for part in message.parts if is_for_people(part)))
-
-
-def shorten(text: str) -> str:
-    """Text as a title: on one line, at most 60 characters."""
-    text = strip_invisible(" ".join(text.split()))
-    return text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1].rsplit(" ", 1)[0] + "…"

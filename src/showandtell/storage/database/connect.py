@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, InvalidatePoolError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from showandtell.errors import BadInput, StorageFailed
+
+T = TypeVar("T")
 
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 #: Makes a connection of psycopg that no pool has.
@@ -57,7 +59,7 @@ def connect_sqlite(url: URL) -> Engine:
 
 
 def connect_postgres(url: URL, in_use: ConnectionsInUse, connector: Connector | None = None) -> Engine:
-    """An engine with a pool of connections. Each is tested before it is used, and noted in `in_use` while it is.
+    """An engine with a pool of connections, each noted in `in_use` while it is used. One may be dead: use `retry`.
 
     `connector` makes them if they are to be made as another engine does.
     """
@@ -67,28 +69,38 @@ def connect_postgres(url: URL, in_use: ConnectionsInUse, connector: Connector | 
     given = str(url.query.get("options", ""))
     limits = "; ".join(f"SET {name} = {value}" for name, value in SESSION_LIMITS.items() if name not in given)
 
-    def note(connection: Any, _: object) -> None:
+    def note(connection: Any, *_: object) -> None:
         in_use.add(connection)
 
-    def prepare(connection: Any, record: Any) -> None:
+    def prepare(connection: Any, _: object) -> None:
         connection.autocommit = True
         connection.execute(limits)
         connection.autocommit = False
-        record.info["is_new"] = True
-
-    def check_out(connection: Any, record: Any, _: object) -> None:
-        in_use.add(connection)
-        if not record.info.pop("is_new", False):
-            try:
-                engine.dialect.do_ping(connection)
-            except Exception as error:
-                raise InvalidatePoolError("the connection was lost: use a new one") from error
 
     event.listen(engine, "connect", note, insert=True)  # before any statement
     event.listen(engine, "connect", prepare)
-    event.listen(engine, "checkout", check_out)
+    event.listen(engine, "checkout", note)
     event.listen(engine, "checkin", lambda *_: in_use.remove())
     return engine
+
+
+def retry(work: Callable[[Callable[[], None]], T]) -> T:
+    """Run `work`, and once more if its connection turns out to be dead, because the server was restarted perhaps.
+
+    `work` gets a function to call before what may not be done twice, such as a commit.
+    """
+    is_decided = False
+
+    def decide() -> None:
+        nonlocal is_decided
+        is_decided = True
+
+    try:
+        return work(decide)
+    except DBAPIError as error:
+        if is_decided or not error.connection_invalidated:
+            raise
+    return work(decide)  # all connections of the pool are replaced now
 
 
 def connector_of(engine: object) -> Connector:

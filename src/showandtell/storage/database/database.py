@@ -11,7 +11,6 @@ import sqlite3
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -33,8 +32,10 @@ from showandtell.storage.database.connect import (
     create_file,
     file_identity,
     read_url,
+    retry,
     use_wal,
 )
+from showandtell.storage.database.jobs import Job, run_jobs
 from showandtell.storage.database.reserve import is_full
 from showandtell.storage.database.schema_check import (
     SELECT_REVISIONS,
@@ -81,35 +82,6 @@ TRIAL = "x" * 16_384
 
 class DatabaseDamaged(StorageFailed):
     """A page of the database can't be read, or is not what was written."""
-
-
-@dataclass(slots=True, eq=False)
-class Job:
-    """A transaction to run, and its result."""
-
-    transaction: Callable[[Connection], Any]
-    is_slow: bool = False
-    value: Any = None
-    error: BaseException | None = None
-    has_begun: bool = False
-    is_done: bool = False
-    #: Nobody waits for it any more, so it doesn't begin.
-    is_withdrawn: bool = False
-
-    def run(self, connection: Connection, *, alone: bool) -> None:
-        """Run it. Unless it is `alone`, in a savepoint, so that an error rolls back only this job."""
-        if alone:
-            self.value = self.transaction(connection)
-            return
-        try:
-            with connection.begin_nested():
-                self.value = self.transaction(connection)
-        except Exception as error:
-            self.error = error
-            if (
-                not connection.connection.in_transaction
-            ):  # SQLite rolled back everything, for example because the disk is full
-                raise
 
 
 class Database:
@@ -230,11 +202,14 @@ class Database:
         if self._reader is None:
             if within is not None:
                 return self._write(lambda connection: connection.execute(statement, values).all(), within)
-            with self._single.connect() as connection:
-                return connection.execute(statement, values).all()
+            return retry(lambda _: self._read_with_pool(statement, values))
         sql, order, constants = self._compile(statement)
         parameters = {**constants, **values}
         return self._reader.execute(sql, [parameters[name] for name in order]).fetchall()
+
+    def _read_with_pool(self, statement: Executable, values: dict[str, Any]) -> Sequence[Row]:
+        with self._single.connect() as connection:
+            return connection.execute(statement, values).all()
 
     def _check_open(self) -> None:
         if self._loop is None:
@@ -272,10 +247,15 @@ class Database:
                 raise
 
     def _write(self, transaction: Callable[[Connection], Any], within: float | None) -> Any:
-        with self.engine.begin() as connection:
-            if within is not None:
-                connection.execute(text(f"SET LOCAL statement_timeout = {within * 1000:.0f}"))
-            return transaction(connection)
+        def write(commit: Callable[[], None]) -> Any:
+            with self.engine.begin() as connection:
+                if within is not None:
+                    connection.execute(text(f"SET LOCAL statement_timeout = {within * 1000:.0f}"))
+                value = transaction(connection)
+                commit()
+            return value
+
+        return retry(write)
 
     def _write_together(self, job: Job) -> Any:
         """Run all queued jobs in one transaction, since each commit waits for the disk. One that is slow runs alone."""
@@ -297,12 +277,7 @@ class Database:
             raise StorageFailed(
                 f"the file of the database {self.name} was deleted or replaced while it was in use: start again"
             )
-        with self.engine.begin() as connection:
-            for job in jobs:
-                job.has_begun = True  # before the check: `write` sets and reads them the other way round
-                if job.is_withdrawn:
-                    continue
-                job.run(connection, alone=len(jobs) == 1)
+        run_jobs(self.engine, jobs)
 
     @contextmanager
     def translated_errors(self, *, writes: bool = False) -> Generator[None]:

@@ -9,20 +9,25 @@ import secrets
 import socket
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, TypeAlias
 
-from sqlalchemy import Connection, Double, bindparam, cast, extract, func, or_, select, update
+from sqlalchemy import Connection, Double, Update, bindparam, cast, extract, func, or_, select, update
 
 from showandtell.errors import Busy, LeaseLost, NotFound, StorageFailed
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import conversations as c
 from showandtell.storage.uncancelled import shielded
 
+OUTDATED = "another process has written to this conversation since it was read: send the message again"
 LOST = "another process has taken over or deleted this conversation: open it again"
 BUSY = "another run is in progress in this conversation: try again when it has ended"
+
+
+class Outdated(Busy):
+    """The conversation was changed, or its lease taken, since it was read. Nothing was stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +44,14 @@ class Terms:
     timeout: float = 45.0
 
 
+#: Writes a transaction.
+Write: TypeAlias = Callable[[Callable[[Connection], Any]], Awaitable[Any]]
+
 #: In seconds. A lease that ends later than this from now was written by a clock that jumped.
 MAX_CLOCK_SKEW = 3600.0
 #: The current time on PostgreSQL in epoch seconds, even if the transaction started long ago.
-SELECT_CLOCK = select(cast(extract("epoch", func.clock_timestamp()), Double))
+CLOCK = cast(extract("epoch", func.clock_timestamp()), Double)
+SELECT_CLOCK = select(CLOCK)
 #: Free, expired, too far ahead, held by a process known to be dead, or left by this process.
 UPDATE_LEASE = (
     update(c)
@@ -61,6 +70,16 @@ UPDATE_LEASE = (
 )
 SELECT_HOLDER = select(c.c.lease_holder, c.c.lease_until, c.c.lease_token).where(c.c.id == bindparam("conversation"))
 UPDATE_HELD = update(c).where(c.c.id == bindparam("conversation"), c.c.lease_token == bindparam("token"))
+
+
+def take_lease(statement: Update, *, has_shared_clock: bool) -> Update:
+    """An update of a conversation that also takes its lease. Only if it is as it was read, and nobody has the lease."""
+    now = CLOCK if has_shared_clock else bindparam("now", type_=Double)
+    return statement.where(c.c.version == bindparam("unchanged"), c.c.lease_token.is_(None)).values(
+        lease_holder=bindparam("holder"), lease_token=bindparam("token"), lease_until=now + bindparam("length")
+    )
+
+
 UPDATE_RENEWED = UPDATE_HELD.values(lease_until=bindparam("until"))
 UPDATE_RELEASED = UPDATE_HELD.values(lease_holder=None, lease_token=None, lease_until=None)
 
@@ -76,11 +95,21 @@ class Lease:
         self._heartbeat: asyncio.Task[None] | None = None
         self._is_lost = False
         self._token: str | None = None
+        #: The version of the conversation for which the lease was claimed, until it is taken.
+        self._claimed: int | None = None
+
+        #: Whether the time is the database's, because those of machines differ.
+        self.has_shared_clock = not database.is_sqlite and terms.clock is time.time
 
     @property
     def is_held(self) -> bool:
-        """Whether the lease was acquired and not released."""
-        return self._heartbeat is not None
+        """Whether the lease was acquired or claimed, and not released."""
+        return self._heartbeat is not None or self._claimed is not None
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether the next write has to take the lease."""
+        return self._claimed is not None
 
     @property
     def token(self) -> str:
@@ -103,12 +132,26 @@ class Lease:
             await self._terms.sleep(delay)
             waited += delay
         self._is_lost = False
-        self._heartbeat = asyncio.create_task(self._renew())
+        self.keep()
         return version
 
-    async def release(self) -> None:
-        """Release the lease, even if the caller is cancelled."""
-        await shielded(self._release())
+    def claim(self, version: int) -> None:
+        """Begin without the lease: the first write takes it by `take_lease`, if the version is still this one."""
+        self._token, self._claimed, self._is_lost = secrets.token_hex(16), version, False
+
+    def claimed(self) -> dict[str, object]:
+        """The parameters of `take_lease`."""
+        claim = {"token": self.token, "unchanged": self._claimed, "holder": this_process()}
+        return {**claim, "length": self._terms.length}
+
+    def keep(self) -> None:
+        """Renew the lease from now on, once the transaction that took it is committed."""
+        self._claimed = None
+        self._heartbeat = asyncio.create_task(self._renew())
+
+    async def release(self, write: Write | None = None) -> None:
+        """Release the lease, even if the caller is cancelled. Raises what `write` raises, if it is given."""
+        await shielded(self._release(write))
 
     def lose(self) -> None:
         """Give the lease up in the middle of a run: its further writes raise `LeaseLost`."""
@@ -119,24 +162,24 @@ class Lease:
         self.lose()
         await self.release()
 
-    async def _release(self) -> None:
+    async def _release(self, write: Write | None) -> None:
+        is_taken, self._claimed = self._claimed is None, None
         heartbeat, self._heartbeat = self._heartbeat, None
         if heartbeat is not None:
             heartbeat.cancel()
             await asyncio.wait({heartbeat})
         token, self._token = self._token, None
-        if token is not None:
-            self._unreleased.add(token)
-            with suppress(StorageFailed):  # it expires, or this process acquires it again
-                parameters = {"conversation": self._conversation, "token": token}
-                await self._database.write(lambda connection: connection.execute(UPDATE_RELEASED, parameters))
-                self._unreleased.discard(token)
+        if token is None or not is_taken:
+            return
+        self._unreleased.add(token)  # if this fails, it expires, or this process acquires it again
+        parameters = {"conversation": self._conversation, "token": token}
+        with nullcontext() if write else suppress(StorageFailed):
+            await (write or self._database.write)(lambda connection: connection.execute(UPDATE_RELEASED, parameters))
+            self._unreleased.discard(token)
 
     def _now(self, connection: Connection) -> float:
         """The current time on a clock that all candidates share."""
-        if self._database.is_sqlite or self._terms.clock is not time.time:
-            return self._terms.clock()
-        return connection.execute(SELECT_CLOCK).scalar_one()
+        return connection.execute(SELECT_CLOCK).scalar_one() if self.has_shared_clock else self._terms.clock()
 
     async def _try(self, check: Callable[[Connection], None]) -> int | None:
         # Set before it is acquired, so that a cancellation in between releases it.

@@ -285,4 +285,9 @@ server_settings = Table(
 
 def upsert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
     """An insert with `ON CONFLICT`, in the dialect of this database."""
-    return (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)
+    return upsert_in(connection.dialect.name, table)
+
+
+def upsert_in(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
+    """An insert with `ON CONFLICT`, in a dialect by name."""
+    return (sqlite.insert if dialect == "sqlite" else postgresql.insert)(table)
