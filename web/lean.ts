@@ -36,3 +36,31 @@ export const withoutUnused: Plugin = {
   resolveId: (name) => (name in unused ? `\0unused:${name}` : null),
   load: (id) => (id.startsWith("\0unused:") ? unused[id.slice("\0unused:".length)] : null),
 };
+
+/** The chat client makes some schemas with all of zod's methods, of which it needs one, and the others without: 10 kB
+ *  (brotli) at the page's start. */
+export const withoutMethods: Plugin = {
+  name: "without-methods",
+  transform(code, id) {
+    if (/\/@ai-sdk\/provider-utils\/dist\/index\.js$/.test(id)) return replaced(code, [[ZOD, 'from "zod/v4/core"']]);
+    if (!/\/node_modules\/ai\/dist\/index\.js$/.test(id)) return null;
+    return replaced(code, [
+      [ZOD, 'from "zod/v4/mini"'],
+      [/(\w+Schema(?:\$1)?|\bz\.\w+\(\))\.optional\(\)/g, "z.optional($1)"],
+      [/\bconst z = \{/g, `const ${PURE} = { optional,`],
+      [/\bz\./g, `${PURE}.`],
+    ]);
+  },
+};
+/** What makes those schemas; the build leaves out those that nobody uses. */
+export const PURE = "pureSchemas";
+const ZOD = /from "zod\/v4"/g;
+
+/** Raises an error if a library has changed, so that what it brings doesn't return unnoticed. */
+function replaced(code: string, pairs: [from: RegExp, to: string][]) {
+  for (const [from, to] of pairs) {
+    if (code.search(from) < 0) throw new Error(`lean.ts: the library has no ${from} any more`);
+    code = code.replaceAll(from, to);
+  }
+  return { code, map: null };
+}

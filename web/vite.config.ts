@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
-import { withoutJsonSchemas, withoutSentences, withoutUnused } from "./lean.ts";
+import { compressed } from "./compressed.ts";
+import { PURE, withoutJsonSchemas, withoutMethods, withoutSentences, withoutUnused } from "./lean.ts";
 
 /** Where `showandtell serve` looks for the page. */
 const page = fileURLToPath(new URL("../src/showandtell/server/page", import.meta.url));
@@ -8,7 +9,7 @@ const page = fileURLToPath(new URL("../src/showandtell/server/page", import.meta
 const server = process.env["SHOWANDTELL_URL"] ?? "http://127.0.0.1:8765";
 
 export default defineConfig({
-  plugins: [withoutJsonSchemas, withoutSentences, withoutUnused],
+  plugins: [withoutJsonSchemas, withoutMethods, withoutSentences, withoutUnused, compressed],
   resolve: {
     alias: [
       { find: /^react$/, replacement: "preact/compat" },
@@ -26,6 +27,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
     rolldownOptions: {
+      treeshake: { manualPureFunctions: [PURE] },
+      // All that the page starts with is one file: each further one costs its headers, and compresses worse.
+      output: { codeSplitting: { groups: [{ name: "index", tags: ["$initial"] }] } },
       // "use client" means nothing to a page that has no other side.
       onLog: (level, log, report) => log.code !== "MODULE_LEVEL_DIRECTIVE" && report(level, log),
     },

@@ -66,6 +66,10 @@ def test_the_wheel_of_a_clone_holds_the_page_and_git_sees_nothing_new(clone):
     bring_npms_packages(clone)
     assert (done := build("wheel", clone)).returncode == 0, done.stderr
     assert holds_the_page(clone.parent / "built")
+    (wheel,) = (clone.parent / "built").glob("*.whl")
+    first = wheel.read_bytes()
+    assert (done := build("wheel", clone)).returncode == 0, done.stderr
+    assert wheel.read_bytes() == first, "the same sources make the same wheel"
     output = run(["git", "status", "--porcelain"], clone).stdout.splitlines()
     assert [item for item in output if not item.startswith("A ")] == [
         "?? web/node_modules"
@@ -75,7 +79,8 @@ def test_the_wheel_of_a_clone_holds_the_page_and_git_sees_nothing_new(clone):
 def holds_the_page(built):
     (wheel,) = built.glob("*.whl")
     names = ZipFile(wheel).namelist()
-    return PAGE in names and any(name.startswith("showandtell/server/page/assets/") for name in names)
+    assets = [name for name in names if name.startswith("showandtell/server/page/assets/index-")]
+    return PAGE in names and {".js", ".js.br", ".js.gz"} <= {name[name.index(".") :] for name in assets}
 
 
 def test_a_source_without_the_page_says_so_and_makes_nothing(clone):

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from showandtell.config.user_settings import read_overrides
 from showandtell.core.capabilities.matrix import matrix, to_json
 from showandtell.server.auth.authenticate import CurrentUser
+from showandtell.server.json_compression import JsonResponse
 from showandtell.server.schemas import Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations.preferences import read_preferences
@@ -141,4 +142,4 @@ async def get_matrix(user: CurrentUser) -> Response:
     """Get how each family of models gets each kind of file, with evidence."""
     del user
     rows = await asyncio.to_thread(lambda: to_json(matrix(read_overrides())))
-    return Response(f'{{"rows":{rows}}}', 200, {"cache-control": "no-store"}, "application/json")
+    return JsonResponse(f'{{"rows":{rows}}}'.encode())

@@ -6,14 +6,17 @@ from html import escape
 from pathlib import Path
 
 from fastapi import APIRouter, Request
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from showandtell.server.addresses import public_path
 from showandtell.server.answers import http_error_response
 from showandtell.server.auth.authenticate import require_login
 from showandtell.server.auth.error_pages import chat_link, message_page
+from showandtell.server.content_codings import choose_coding
 from showandtell.server.middleware.origin_guard import SAFE_METHODS
 
 #: Output folder of the build, also in the wheel.
@@ -26,16 +29,26 @@ NO_PREFIX = 'name="prefix" content=""'
 REVALIDATE = {"cache-control": "no-cache"}
 #: A file with its hash in its name never changes.
 CACHE_FOREVER = "public, max-age=31536000, immutable"
+#: Content codings, best first, and how the names of the files end that are in them.
+FORMS = {"br": ".br", "gzip": ".gz"}
 NOT_BUILT = "the page is not built: run `make page`, or install a release; the API works without it"
 
 
 class Assets(StaticFiles):
-    """Static files with their hash in their name."""
+    """Static files with their hash in their name. Their compressed forms are files, too, written by the build."""
 
-    def file_response(self, *args: object, **settings: object) -> Response:
-        """Return the file, cacheable forever."""
-        response = super().file_response(*args, **settings)  # pyright: ignore[reportArgumentType] - passed on
-        response.headers["cache-control"] = CACHE_FOREVER
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Return a file in the form that the client prefers, cacheable forever."""
+        coding = choose_coding(Headers(scope=scope), tuple(FORMS))
+        try:
+            response = await super().get_response(path + FORMS[coding] if coding else path, scope)
+        except HTTPException as error:
+            if coding is None or error.status_code != 404:
+                raise
+            coding, response = None, await super().get_response(path, scope)  # too small to be compressed
+        response.headers.update({"cache-control": CACHE_FOREVER, "vary": "accept-encoding"})
+        if coding is not None and response.status_code == 200:
+            response.headers["content-encoding"] = coding
         return response
 
 

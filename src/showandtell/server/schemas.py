@@ -8,10 +8,12 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from showandtell.server.json_compression import JsonResponse
+
 
 def json_response(value: object, status: int = 200) -> Response:
-    """Return a JSON response that is not cached."""
-    return Response(msgspec.json.encode(value), status, {"cache-control": "no-store"}, "application/json")
+    """Return a JSON response that is not cached, and compressed if the client accepts that."""
+    return JsonResponse(msgspec.json.encode(value), status)
 
 
 #: OpenAPI media type object of any bytes.

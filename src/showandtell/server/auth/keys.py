@@ -38,6 +38,8 @@ URL_AGE: Final = 14 * 60
 SKEW: Final = 60
 #: A signed URL grants reading only.
 SIGNED_METHODS: Final = ("GET", "HEAD")
+#: The end of a signed URL's query, as `Keys.sign_url` writes it.
+SIGNED_QUERY: Final = re.compile(rb"&until=[0-9]+&sig=", re.ASCII)
 UNTIL: Final = re.compile(r"[1-9][0-9]{0,11}", re.ASCII)
 #: A token chosen by a person: it has to fit into a header and resist guessing.
 TOKEN: Final = re.compile(r"[!-~]{12,512}", re.ASCII)
