@@ -17,6 +17,7 @@ FILES = (
     "first_visit",
     "answers",
     "scrolling",
+    "long_conversations",
     "files",
     "viewers",
     "inline_files",

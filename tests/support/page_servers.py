@@ -5,6 +5,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from showandtell.core.messages.message import Draft
+from showandtell.core.messages.parts import Text
 from support import page_tools
 from support.browser import ServerProcess, SiteAddress, background_servers, run_scenario
 from support.echo_provider import MODEL, EchoProvider
@@ -32,6 +34,16 @@ def make_media():
     """Audio and video of five seconds, and a document of five pages, as base64."""
     files = {"audio": wav(5.0), "video": mp4(5.0, codec="libx264"), "document": pdf(*map(str, range(1, 6)))}
     return {name: base64.b64encode(data).decode() for name, data in files.items()}
+
+
+async def store_long(store, questions):
+    """Store a conversation of questions and answers, and return its id."""
+    conversation = await store.create("local")
+    for number in range(1, questions + 1):
+        await conversation.record(Draft("user", (Text(f"Question {number}"),)), ())
+        answer = f"Answer {number}\n\n" + "It has several lines.\n\n" * (number % 7)
+        await conversation.record(Draft("assistant", (Text(answer),), stop="end"), ())
+    return conversation.id
 
 
 async def in_loop(function, *arguments):
@@ -64,6 +76,7 @@ def open_page_servers(make_folder):
             "release": page_tools.GATE.release,
             "restart": process.restart,
             "media": make_media,
+            "long": lambda questions: servers.run(store_long(in_process["inspector"].store, questions)),
         }
         sites = {name: SiteAddress(server.url) for name, server in {**in_process, "process": process}.items()}
         try:

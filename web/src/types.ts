@@ -66,6 +66,8 @@ export type Conversation = {
   shared_by: string | null;
   running: boolean;
   waiting: boolean;
+  /** Whether there are earlier messages than these. */
+  earlier: boolean;
   messages: Message[];
   attachments: Attachment[];
 };

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, structs, to_builtins
+from msgspec import structs, to_builtins
+from msgspec.json import encode
 
 from showandtell.agent.decide import Done, LoopLimits, Wait, decide
-from showandtell.core.events.replay import StepSummary, is_undecided
-from showandtell.core.events.turns import turns
+from showandtell.core.events.replay import is_undecided
+from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.message import Message
@@ -21,54 +21,26 @@ from showandtell.core.ui_stream.messages import Page, branches, ui_messages
 from showandtell.core.ui_stream.ui_stream import answer_id
 from showandtell.server.auth.authenticate import User
 from showandtell.server.state import Server
-from showandtell.storage.conversations import runs
-from showandtell.storage.conversations.library import Overview, overview, times_of
 from showandtell.storage.conversations.memory_conversation import waiting_calls
-from showandtell.storage.conversations.runs import RunRow
-from showandtell.storage.conversations.sharing import default_author
-from showandtell.storage.conversations.stored_conversation import StoredConversation
+from showandtell.storage.conversations.transcript import AnswerRun, Transcript, read_transcript
 
 
-class StoredDetails(Struct, frozen=True):
-    """Stored data of a conversation beside its messages.
-
-    `runs` are by the message they answer, `times` (epoch seconds) and `summaries` by message id; `everything` holds
-    the messages of all branches. `author` is that of messages without one.
-    """
-
-    overview: Overview
-    runs: Mapping[str | None, RunRow]
-    times: Mapping[str, float]
-    summaries: Mapping[str, StepSummary]
-    everything: Sequence[Message]
-    author: str | None
-
-
-async def read_conversation(server: Server, user: User, id: str, link: Link) -> dict[str, Any]:  # noqa: A002 - it is one
-    """Read a conversation as JSON. Raises `NotFound` if the user may not read it."""
-    database = server.store.database
-    found_overview = await overview(database, id, user.name)
-    conversation = await server.store.open(id, user.name, "reader")
-    details = StoredDetails(
-        found_overview,
-        {run.message_id: run for run in await runs.list_of_conversation(database, id)},
-        await times_of(database, id),
-        await conversation.step_summaries(),
-        await conversation.everything(),
-        await default_author(database, conversation),
-    )
+async def read_conversation(server: Server, user: User, id: str, link: Link, newest: int | None = None) -> bytes:  # noqa: A002 - it is one
+    """Read a conversation as JSON, with at least its `newest` messages. Raises `NotFound` without access."""
+    transcript = await read_transcript(server.store.database, id, user.name)
     limits = LoopLimits(server.agents.max_steps, server.agents.need_approval)
-    return await asyncio.to_thread(serialize_conversation, conversation, details, limits, link)
+    return await asyncio.to_thread(lambda: encode(conversation_json(transcript, limits, link, newest)))
 
 
-def serialize_conversation(
-    conversation: StoredConversation, details: StoredDetails, limits: LoopLimits, link: Link
-) -> dict[str, Any]:
-    """Return a conversation and its details as JSON."""
-    about, links = details.overview, FileLinks(conversation.id, link)
-    is_waiting = not about.running and is_waiting_now(conversation.view(), details.runs, limits)
-    waiting = [call.call_id for call in waiting_calls(conversation.messages)] if is_waiting else ()
-    page = Page(conversation.attachments, links, details.summaries, waiting, metadata_of(conversation, details, limits))
+def conversation_json(transcript: Transcript, limits: LoopLimits, link: Link, newest: int | None) -> dict[str, Any]:
+    """Return a conversation as JSON, with at least its `newest` messages, from a question on; None: with all."""
+    about, links = transcript.overview, FileLinks(transcript.overview.id, link)
+    is_waiting = not about.running and is_waiting_now(transcript.view(), transcript.runs, limits)
+    waiting = [call.call_id for call in waiting_calls(transcript.messages)] if is_waiting else ()
+    all_turns = turns(transcript.messages)
+    start = 0 if newest is None else start_of_newest(all_turns, newest)
+    shown = all_turns[start:]
+    page = Page(transcript.attachments, links, transcript.summaries, waiting, metadata_of(transcript, shown, limits))
     return {
         "id": about.id,
         "alias": about.key,
@@ -80,12 +52,24 @@ def serialize_conversation(
         "shared_by": about.shared_by,
         "running": about.running,
         "waiting": is_waiting,
-        "messages": ui_messages(conversation.messages, page),
-        "attachments": [links.attachment(file) for _, file in sorted(conversation.attachments.items())],
+        "earlier": start > 0,
+        "messages": ui_messages(shown, page),
+        "attachments": [links.attachment(file) for file in transcript.attachments.values()],
     }
 
 
-def is_waiting_now(view: View, runs: Mapping[str | None, RunRow], limits: LoopLimits) -> bool:
+def start_of_newest(all_turns: Sequence[Turn], newest: int) -> int:
+    """The index of the turn at which the `newest` messages begin, or a few more."""
+    count = 0
+    for index in reversed(range(len(all_turns))):
+        turn = all_turns[index]
+        count += (turn.message is not None) + bool(turn.answer)
+        if count >= newest:
+            return index
+    return 0
+
+
+def is_waiting_now(view: View, runs: Mapping[str | None, AnswerRun], limits: LoopLimits) -> bool:
     """Whether the newest answer waits for approvals. A run that did so had a step left by its own limits."""
     run = runs.get(view.answering)
     if run is not None and run.status == "waiting":
@@ -93,62 +77,54 @@ def is_waiting_now(view: View, runs: Mapping[str | None, RunRow], limits: LoopLi
     return isinstance(decide(view, limits), Wait)
 
 
-def metadata_of(
-    conversation: StoredConversation, details: StoredDetails, limits: LoopLimits
-) -> dict[str, dict[str, Any]]:
-    """The metadata of each message on the current branch, by its id on the page."""
-    messages = conversation.messages
-    branch_lists = branches(details.everything, messages)
+def metadata_of(transcript: Transcript, shown: Sequence[Turn], limits: LoopLimits) -> dict[str, dict[str, Any]]:
+    """The metadata of each message of the newest turns, by its id on the page."""
+    times = transcript.times
+    messages = [message for turn in shown for message in ((turn.message,) if turn.message else ()) + turn.answer]
+    branch_lists = branches(transcript.everything, messages)
     metadata: dict[str, dict[str, Any]] = {}
-    end, started_calls = 0, conversation.view().started
-    for turn in turns(messages):
+    for turn in shown:
         question, answer = turn.message, turn.answer
-        end += len(answer) + (question is not None)
         if question is None:
             continue
-        name = question.author or details.author
+        name = question.author or transcript.author
         author = {"author": name} if name else {}
         branch_list = branch_lists.get(question.id)
-        metadata[question.id] = {"created": details.times.get(question.id), "branches": branch_list} | author
-        is_live = details.overview.running and end == len(messages)
-        run = details.runs.get(question.id) or (details.runs.get(None) if is_live else None)
+        metadata[question.id] = {"created": times.get(question.id), "branches": branch_list} | author
+        is_live = transcript.overview.running and turn is shown[-1]
+        run = transcript.runs.get(question.id) or (transcript.runs.get(None) if is_live else None)
         if answer or run is not None:
             branch_fields = {} if (others := branch_lists.get(answer_id(question.id))) is None else {"branches": others}
-            start_fields = metadata_at_start(conversation.id, run, answer, details)
-            view = partial(view_of, conversation, end, question.id, started_calls)
-            end_fields = {} if is_live else metadata_at_end(view, answer, run, limits, details)
+            start_fields = metadata_at_start(transcript, run, answer)
+            view = View((question, *answer), transcript.attachments, question.id, transcript.started)
+            end_fields = {} if is_live else metadata_at_end(transcript, view, answer, run, limits)
             metadata[answer_id(question.id)] = start_fields | branch_fields | end_fields
     return metadata
 
 
-def metadata_at_start(
-    conversation_id: str, run: RunRow | None, answer: Sequence[Message], details: StoredDetails
-) -> dict[str, Any]:
+def metadata_at_start(transcript: Transcript, run: AnswerRun | None, answer: Sequence[Message]) -> dict[str, Any]:
     """The metadata at the start of a response's stream. Responses made outside a server lack some of it."""
+    conversation_id = transcript.overview.id
     if run is not None:
         return {"conversation_id": conversation_id, "run_id": run.id, "model": run.model, "created": run.created}
-    first = next((message for message in answer if message.id in details.summaries), None)
-    model = None if first is None else details.summaries[first.id].model
-    created = details.times.get(answer[0].id) if answer else None
+    first = next((message for message in answer if message.id in transcript.summaries), None)
+    model = None if first is None else transcript.summaries[first.id].model
+    created = transcript.times.get(answer[0].id) if answer else None
     return {"conversation_id": conversation_id, "run_id": None, "model": model, "created": created}
 
 
-def view_of(conversation: StoredConversation, end: int, question_id: str, started: frozenset[str]) -> View:
-    """The conversation as it was after its first `end` messages."""
-    return View(tuple(conversation.messages[:end]), conversation.attachments, question_id, started)
-
-
 def metadata_at_end(
-    view: Callable[[], View], answer: Sequence[Message], run: RunRow | None, limits: LoopLimits, details: StoredDetails
+    transcript: Transcript, view: View, answer: Sequence[Message], run: AnswerRun | None, limits: LoopLimits
 ) -> dict[str, Any]:
-    """The metadata at the end of a response's stream.
+    """The metadata at the end of a response's stream. `view` has the turn alone.
 
     A recorded "waiting" no longer holds once all calls have results.
     """
     is_recorded = run is not None and run.status and (run.status != "waiting" or waiting_calls(answer))
-    status, reason = (run.status, run.reason) if run is not None and is_recorded else derive_status(view(), limits)
-    usage = sum((details.summaries[message.id].usage for message in answer if message.id in details.summaries), Usage())
-    finished = details.times.get(answer[-1].id) if run is None and answer else run and run.ended
+    status, reason = (run.status, run.reason) if run is not None and is_recorded else derive_status(view, limits)
+    summaries = [transcript.summaries[message.id] for message in answer if message.id in transcript.summaries]
+    usage = sum((summary.usage for summary in summaries), Usage())
+    finished = transcript.times.get(answer[-1].id) if run is None and answer else run and run.ended
     return {"status": status, "reason": reason, "usage": to_builtins(usage), "finished": finished}
 
 

@@ -19,6 +19,7 @@ from showandtell.server.downloads import LimitedDownload
 from showandtell.server.export import Export
 from showandtell.server.files.file_addresses import CurrentLink
 from showandtell.server.json_body import describe_body, json_body
+from showandtell.server.json_compression import JsonResponse
 from showandtell.server.schemas import BINARY, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations import library, runs, sharing
@@ -83,6 +84,7 @@ class ConversationShape(Shape):
     shared_by: str | None = Field(description="display name of its owner, if that isn't you")
     running: bool
     waiting: bool = Field(description="whether a tool call is waiting for approval")
+    earlier: bool = Field(description="whether there are earlier messages than these")
     messages: list[MessageShape]
     attachments: list[AttachmentShape]
 
@@ -126,15 +128,21 @@ async def list_conversations(
     )
 
 
+Newest = Annotated[
+    int | None, Query(ge=1, description="only this many of the newest messages, or a few more; all by default")
+]
+
+
 @router.get("/{id}", operation_id="get_conversation", responses={200: {"model": ConversationShape}, **errors(404)})
 async def get_conversation(
     server: CurrentServer,
     user: CurrentUser,
     link: CurrentLink,
     id: str,  # noqa: A002 - it is one
+    newest: Newest = None,
 ) -> Response:
-    """Get a conversation, with its messages as their streams would have built them."""
-    return json_response(await read_conversation(server, user, check_conversation_id(id), link))
+    """Get a conversation, with its messages as their streams would have built them, and all of its files."""
+    return JsonResponse(await read_conversation(server, user, check_conversation_id(id), link, newest))
 
 
 @router.patch(
@@ -179,6 +187,8 @@ async def lead_conversation(
     link: CurrentLink,
     id: str,  # noqa: A002 - it is one
     body: Annotated[Branch, Depends(json_body(Branch))],
+    *,
+    newest: Newest = None,
 ) -> Response:
     """Switch to the branch of a message, at its newest message."""
     conversation = await server.store.open(check_conversation_id(id), user.name, "writer")
@@ -187,7 +197,7 @@ async def lead_conversation(
     question = question_id(body.message_id)
     await resolve(server.store.database, question, user.name, "writer")
     await conversation.lead(newest_descendant(question, await conversation.everything()))
-    return json_response(await read_conversation(server, user, check_conversation_id(id), link))
+    return JsonResponse(await read_conversation(server, user, check_conversation_id(id), link, newest))
 
 
 @router.get(

@@ -44,6 +44,7 @@ PARAMETER_EXAMPLES: dict[str, Any] = {
     "download": True,
     "q": "invoice may",
     "limit": 20,
+    "newest": 100,
     "before": openapi_examples.CONVERSATION,
 }
 PATH_EXAMPLES: dict[str, dict[str, str]] = {

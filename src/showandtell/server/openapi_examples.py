@@ -170,6 +170,7 @@ STORED_CONVERSATION: Final[dict[str, Any]] = {
     "shared_by": None,
     "running": False,
     "waiting": False,
+    "earlier": False,
     "messages": _MESSAGES,
     "attachments": [CHART],
 }

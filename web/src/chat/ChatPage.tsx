@@ -1,13 +1,12 @@
 // Loads the conversation of the current URL, or starts a new one.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewProps } from "../viewProps";
-import { api } from "../api";
 import { Problem } from "../pages/Problem";
 import { go, here, pathOf } from "../router";
 import { useLoaded } from "../state/loading";
-import type { Conversation } from "../types";
 import { Bar } from "./Bar";
 import { newId } from "./session/client";
+import { loadNewest, NEWEST } from "./session/stored";
 import { ConversationView } from "./ConversationView";
 
 /** Conversations created on this page, by id. Their view stays mounted when the URL changes to the new id. */
@@ -38,8 +37,7 @@ export function ChatPage({ id, ...view }: ViewProps & { id: string | null }) {
 }
 
 function Stored({ id, chatId, ...view }: ViewProps & { id: string; chatId: string }) {
-  const path = `/api/conversations/${encodeURIComponent(id)}`;
-  const loaded = useLoaded(path, (signal) => api.get<Conversation>(path, { signal }));
+  const loaded = useLoaded(id, (signal) => loadNewest(id, NEWEST, signal));
   if (loaded.value) return <ConversationView chatId={chatId} stored={loaded.value} onNamed={() => {}} {...view} />;
   return (
     <>

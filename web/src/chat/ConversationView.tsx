@@ -15,7 +15,9 @@ import type { Conversation } from "../types";
 import { Bar } from "./Bar";
 import { FileStoreContext } from "./session/fileStore";
 import { LiveContext } from "./session/liveStatus";
+import { Earlier } from "./Earlier";
 import { Notices } from "./Notices";
+import { useKeptPlace } from "./useKeptPlace";
 import { useStickiness } from "./useScrollPosition";
 import { SessionContext, useSession } from "./session/useSession";
 import { Welcome } from "./Welcome";
@@ -49,6 +51,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
   useLayoutEffect(() => {
     if (asks) scroll.toQuestion(); // the question may come from another tab
   }, [asks, messages.length]);
+  useKeptPlace(scroll.box, messages);
   useLayoutEffect(scroll.follow, [messages]);
   const title = about?.title ?? null;
   useEffect(() => {
@@ -72,6 +75,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
           <div className={`talk ${empty ? "talk-empty" : ""}`} ref={scroll.box} onScroll={scroll.onScroll}>
             <div className="column" ref={scroll.content}>
               <LiveContext.Provider value={sessionView.live}>
+                <Earlier sessionView={sessionView} box={scroll.box} />
                 {empty ? mayWrite && <Welcome model={model} onExample={session.send} /> : <MessageList sessionView={sessionView} mayWrite={mayWrite} />}
               </LiveContext.Provider>
               <Notices sessionView={sessionView} />

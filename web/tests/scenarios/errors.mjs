@@ -115,9 +115,9 @@ export async function a_conversation_that_failed_to_load_is_loaded_later(context
   const page = await context.visit("/");
   await sendAndWait(page, "hello");
   const path = `/api/conversations/${await conversationId(page)}`;
-  await page.route(`**${path}`, (route) => route.fulfill({ status: 503, body: "" }));
+  await page.route(`**${path}?**`, (route) => route.fulfill({ status: 503, body: "" }));
   await page.reload();
   await page.getByRole("heading", { name: "This can’t be shown" }).waitFor();
-  await page.unroute(`**${path}`);
+  await page.unroute(`**${path}?**`);
   await answers(page).first().waitFor();
 }

@@ -1,5 +1,6 @@
 // The start page and its three examples, which need no API key.
 import { waitForAnswer, answers, assert, waitForImages, userMessages } from "../actions.mjs";
+import { countBytes } from "../bytes.mjs";
 
 async function openExample(context, title) {
   const page = await context.visit("/");
@@ -43,13 +44,7 @@ export async function the_example_of_two_pictures_compares_them(context) {
 export async function the_first_load_transfers_at_most_85_kB(context) {
   const first = await context.visit("/settings");
   const page = await first.context().newPage();
-  const network = await page.context().newCDPSession(page);
-  await network.send("Network.enable");
-  await network.send("Network.clearBrowserCache");
-  const sizes = new Map();
-  const urls = new Map();
-  network.on("Network.responseReceived", ({ requestId, response }) => urls.set(requestId, response.url));
-  network.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => sizes.set(urls.get(requestId), encodedDataLength));
+  const sizes = await countBytes(page);
   await page.goto(new URL("/", first.url()).href);
   await page.locator(".example").nth(2).waitFor();
   await page.waitForLoadState("networkidle");

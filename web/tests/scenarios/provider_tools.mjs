@@ -150,7 +150,7 @@ export async function a_source_in_a_document_opens_its_page(context) {
 /** Reloads a page whose conversation is read as `change` makes it. */
 async function reloadAs(tab, change) {
   const path = `/api/conversations/${await conversationId(tab)}`;
-  await tab.route(`**${path}`, async (route) => {
+  await tab.route(`**${path}?**`, async (route) => {
     const conversation = await (await route.fetch()).json();
     change(conversation);
     await route.fulfill({ json: conversation });

@@ -5,7 +5,7 @@ const WRITE_BUTTONS = /^(Edit your message|Answer again|Continue|Yes, run it|No|
 
 /** Reloads the conversation as a user with `right` sees it. */
 async function reloadWithRight(context, page, right) {
-  await page.route(`**/api/conversations/${await conversationId(page)}`, async (route) => {
+  await page.route(`**/api/conversations/${await conversationId(page)}?**`, async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), right } });
   });

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import TypeAlias, TypeGuard
 
 from msgspec import Struct
@@ -65,7 +65,7 @@ def replay(
     files: Mapping[int, Attachment],
     summaries: Mapping[str, StepSummary],
     *,
-    before: Collection[int] = (),
+    before: Container[int] = (),
     waiting: Collection[str] = (),
 ) -> Iterator[ReplayEvent]:
     """The events of one answer: `messages` are all between a user message and the next one.
@@ -73,15 +73,17 @@ def replay(
     `summaries` are by message id. `before` are the numbers of files that were shown earlier, and `waiting` the ids of
     calls that wait for approval.
     """
-    shown, calls, step, hosted = set(before), dict[str, ToolCall](), 0, HostedCalls()
+    shown, calls, step, hosted = set[int](), dict[str, ToolCall](), 0, HostedCalls()
     for message in messages:
         match message.role:
             case "assistant":
                 step += 1
                 calls |= {call.call_id: call for call in [*message.calls, *message.waiting]}
-                yield from _step(step, message, summaries.get(message.id), _new_files(message, files, shown), hosted)
+                yield from _step(
+                    step, message, summaries.get(message.id), _new_files(message, files, before, shown), hosted
+                )
             case "tool":
-                yield from _new_files(message, files, shown)
+                yield from _new_files(message, files, before, shown)
                 if is_undecided(message) and (call := calls.get(message.call_id or "")):
                     yield _needs_approval(call)
                     yield Approval(call.call_id, approved=False, reason=UNDECIDED)
@@ -182,9 +184,12 @@ def tool_output(message: Message) -> ToolOutput:
     return ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error, parts)
 
 
-def _new_files(message: Message, files: Mapping[int, Attachment], shown: set[int]) -> list[FileEvent]:
-    """The files that came with a message, without those that it only shows again."""
-    fresh = [number for number in dict.fromkeys(use.number for use in message.showings) if number not in shown]
+def _new_files(
+    message: Message, files: Mapping[int, Attachment], before: Container[int], shown: set[int]
+) -> list[FileEvent]:
+    """The files that came with a message, without those that it only shows again. Adds them to `shown`."""
+    numbers = dict.fromkeys(use.number for use in message.showings)
+    fresh = [number for number in numbers if number not in shown and number not in before]
     shown.update(fresh)
     return [file_event(files[number]) for number in fresh if number in files and _came_with(message, files[number])]
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from msgspec import Struct
 
 from showandtell.core.messages.message import Message, starts_turn
+
+
+@dataclass(frozen=True, slots=True)
+class ShownBefore:
+    """The numbers of the files that were shown before a message. `first` has the place of each file's first message."""
+
+    first: Mapping[int, int]
+    place: int
+
+    def __contains__(self, number: object) -> bool:
+        """Whether a file was shown before."""
+        return isinstance(number, int) and self.first.get(number, self.place) < self.place
 
 
 class Turn(Struct, frozen=True):
@@ -18,7 +31,7 @@ class Turn(Struct, frozen=True):
 
     message: Message | None
     answer: tuple[Message, ...]
-    before: frozenset[int]
+    before: Container[int]
 
     @property
     def message_id(self) -> str:
@@ -35,13 +48,17 @@ def last_turn(messages: Sequence[Message]) -> Turn | None:
 
 def turns(messages: Sequence[Message]) -> list[Turn]:
     """Group messages into turns. Approvals of waiting calls belong to the answer."""
-    starts = [index for index, message in enumerate(messages) if index == 0 or starts_turn(message)]
+    first: dict[int, int] = {}
+    starts: list[int] = []
+    for place, message in enumerate(messages):
+        if starts_turn(message):
+            starts.append(place)
+        for use in message.showings:
+            first.setdefault(use.number, place)
     grouped: list[Turn] = []
-    shown: set[int] = set()
+    if messages and starts[:1] != [0]:
+        end = starts[0] if starts else len(messages)
+        grouped.append(Turn(None, tuple(messages[:end]), ShownBefore(first, 0)))
     for start, end in pairwise([*starts, len(messages)]):
-        first = messages[start] if starts_turn(messages[start]) else None
-        shown |= {use.number for use in first.showings} if first else set()
-        answer = tuple(messages[start if first is None else start + 1 : end])
-        grouped.append(Turn(first, answer, frozenset(shown)))
-        shown |= {use.number for message in answer for use in message.showings}
+        grouped.append(Turn(messages[start], tuple(messages[start + 1 : end]), ShownBefore(first, start + 1)))
     return grouped

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from showandtell.core.events.replay import StepSummary, replay
-from showandtell.core.events.turns import Turn, turns
+from showandtell.core.events.turns import Turn
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.file_json import has_bytes
 from showandtell.core.messages.message import Message, starts_turn
@@ -36,10 +36,10 @@ class Page:
     metadata: Mapping[str, Record] = field(default_factory=dict[str, Record])
 
 
-def ui_messages(messages: Sequence[Message], page: Page) -> list[Record]:
-    """Return the UI messages of one branch as plain JSON values: user messages, each followed by its answer."""
+def ui_messages(turns: Sequence[Turn], page: Page) -> list[Record]:
+    """Return the UI messages of turns as plain JSON values: user messages, each followed by its answer."""
     records: list[Record] = []
-    for turn in turns(messages):
+    for turn in turns:
         if turn.message is not None:
             records.append(user_record(turn.message, page))
         if (answer := answer_record(turn, page)) is not None:

@@ -5,6 +5,8 @@ Nothing here reads a complete conversation.
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
@@ -141,18 +143,23 @@ SELECT_LAST_MODEL = (
     .scalar_subquery()
 )
 SELECT_OWNER_NAME = select(users.c.name).where(users.c.id == conversations.c.owner).scalar_subquery()
-SELECT_OVERVIEW = select(
+SHARED_BY = case(
+    (OWN, literal_column("NULL", Text)), else_=func.coalesce(SELECT_OWNER_NAME, literal_column(f"'{UNNAMED}'"))
+)
+#: The fields of `Overview`, in order.
+OVERVIEW_COLUMNS: tuple[ColumnElement[Any], ...] = (
     conversations.c.id,
     conversations.c.owner,
-    case((OWN, literal_column("'owner'", Text)), else_=SELECT_SHARED_RIGHT),
+    case((OWN, literal_column("'owner'", Text)), else_=SELECT_SHARED_RIGHT).label("right"),
     conversations.c.title,
     conversations.c.created,
     conversations.c.changed,
-    SELECT_KEY,
-    SELECT_LAST_MODEL,
-    case((OWN, literal_column("NULL", Text)), else_=func.coalesce(SELECT_OWNER_NAME, literal_column(f"'{UNNAMED}'"))),
-    RUNNING,
-).where(conversations.c.id == bindparam("id"), allowed("reader"))
+    SELECT_KEY.label("key"),
+    SELECT_LAST_MODEL.label("model"),
+    SHARED_BY.label("shared_by"),
+    RUNNING.label("running"),
+)
+SELECT_OVERVIEW = select(*OVERVIEW_COLUMNS).where(conversations.c.id == bindparam("id"), allowed("reader"))
 
 
 async def overview(database: Database, id: str, user: str) -> Overview:  # noqa: A002 - it is one
@@ -162,19 +169,6 @@ async def overview(database: Database, id: str, user: str) -> Overview:  # noqa:
         raise not_found(id)
     *columns, running = rows[0]
     return Overview(*columns, running=bool(running))
-
-
-SELECT_MESSAGE_TIMES = select(messages.c.id, messages.c.created).where(
-    messages.c.conversation_id == bindparam("conversation")
-)
-
-
-async def times_of(database: Database, conversation_id: str) -> dict[str, float]:
-    """When each message of a conversation was stored, in epoch seconds, by id.
-
-    The caller must have checked access.
-    """
-    return {row[0]: row[1] for row in await database.read(SELECT_MESSAGE_TIMES, conversation=conversation_id)}
 
 
 UPDATE_TITLE = (

@@ -129,7 +129,7 @@ def read_state(all_rows: Iterable[Row], lead: BranchPoint | None) -> State | Non
     if not rows["c"]:
         return None
     _, version, id, head, owner, metadata = rows["c"][0]  # noqa: A001 - it is one
-    branch = branch_rows(rows["m"], head if lead is None else lead.message_id)
+    branch = branch_of({row[2]: (row, row[3]) for row in rows["m"]}, head if lead is None else lead.message_id)
     return State(
         id=id,
         owner=owner,
@@ -150,13 +150,15 @@ def number_of(row: Row) -> int:
     return row[1]
 
 
-def branch_rows(rows: Sequence[Row], head: str | None) -> list[Row]:
-    """The rows of the messages up to `head`, oldest first. Raises `KeyError` if one is missing."""
-    by_id = {row[2]: row for row in rows}
-    branch: list[Row] = []
+def branch_of(items: dict[str, tuple[T, str | None]], head: str | None) -> list[T]:
+    """The items up to `head`, oldest first. `items` are by id, with the ids of their parents; they are consumed.
+
+    Raises `KeyError` if one is missing.
+    """
+    branch: list[T] = []
     while head is not None:
-        branch.append(by_id.pop(head))  # removed, so that a cycle raises `KeyError`
-        head = branch[-1][3]
+        item, head = items.pop(head)  # removed, so that a cycle raises `KeyError`
+        branch.append(item)
     branch.reverse()
     return branch
 

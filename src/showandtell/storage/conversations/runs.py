@@ -18,7 +18,6 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
-    or_,
     select,
     text,
     update,
@@ -102,10 +101,6 @@ SELECT_LAST_OF_MESSAGE = (
     .order_by(r.c.created.desc(), r.c.id.desc())
     .limit(1)
 )
-#: A running run may not have a message id yet.
-SELECT_OF_CONVERSATION = SELECT_RUNS.where(
-    r.c.conversation_id == bindparam("conversation"), or_(r.c.message_id.is_not(None), r.c.state == RUNNING)
-).order_by(r.c.created, r.c.id)
 #: With a literal, so that it can use the index of running runs: every worker asks this every second.
 SELECT_ALL_RUNNING = SELECT_RUNS.where(r.c.state == literal_column(f"'{RUNNING}'")).order_by(r.c.created)
 #: Checks `tries` in the same statement, because a takeover restarts the log.
@@ -196,11 +191,6 @@ async def find_running(database: Database, conversation_id: str) -> RunRow | Non
 async def find_last_of(database: Database, conversation_id: str, message_id: str) -> RunRow | None:
     """The latest run that answered a message, with its settings."""
     return _first(await database.read(SELECT_LAST_OF_MESSAGE, conversation=conversation_id, message=message_id))
-
-
-async def list_of_conversation(database: Database, conversation_id: str) -> tuple[RunRow, ...]:
-    """The runs of a conversation, oldest first. The caller must have checked access."""
-    return tuple(RunRow(*row) for row in await database.read(SELECT_OF_CONVERSATION, conversation=conversation_id))
 
 
 async def list_running(database: Database) -> tuple[RunRow, ...]:

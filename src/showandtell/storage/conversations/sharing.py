@@ -24,6 +24,8 @@ SELECT_SHARES = (
     .order_by(shares.c.user_id)
 )
 SELECT_IS_SHARED = select(exists().where(shares.c.conversation_id == bindparam("conversation")))
+#: Whether the conversation of a row is shared.
+IS_SHARED = exists().where(shares.c.conversation_id == conversations.c.id)
 SELECT_SHARED = (
     select(
         conversations.c.id,

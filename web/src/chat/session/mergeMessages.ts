@@ -13,8 +13,9 @@ export function merge(shown: readonly Message[], stored: readonly Message[]): Me
 
 /** Render keys: a message keeps its key when the server assigns its id, so that its images aren't reloaded. */
 export function keepKeys(keys: Map<string, string>, shown: readonly Message[], stored: readonly Message[]): void {
+  const earlier = Math.max(0, stored.findIndex((message) => message.id === shown[0]?.id));
   stored.forEach((message, index) => {
-    const mine = shown[index];
+    const mine = shown[index - earlier];
     if (!mine || mine.id === message.id || mine.role !== message.role) return;
     if (stored.some((other) => other.id === mine.id)) return;
     keys.set(message.id, keys.get(mine.id) ?? mine.id);

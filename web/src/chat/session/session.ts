@@ -4,7 +4,7 @@ import { api, ApiError, wordsOf } from "../../api";
 import type { Attachment } from "../../files";
 import { notify } from "../../state/list";
 import { pause, waitOf } from "../../state/pause";
-import type { Conversation, Message } from "../../types";
+import type { Message } from "../../types";
 import { toast } from "../../ui";
 import { type ChatEnd, makeChat } from "./client";
 import { makeFileStore } from "./fileStore";
@@ -14,6 +14,7 @@ import { makeOutbox } from "./outbox";
 import { makeSender } from "./sending";
 import { stopAnswer } from "./stopping";
 import { noErrors, type SessionOptions, makeState } from "./sessionState";
+import { addressOf, ALL, loadNewest, NEWEST } from "./stored";
 
 export type Session = ReturnType<typeof openSession>;
 
@@ -24,7 +25,12 @@ export function openSession(options: SessionOptions) {
   const fileStore = makeFileStore(options.stored?.attachments ?? []);
   const keys = new Map<string, string>();
   const leaving = new AbortController();
-  const { now, set, watch } = makeState({ ...noErrors, id: options.stored?.id ?? null, about: options.stored });
+  const { now, set, watch } = makeState({
+    ...noErrors,
+    id: options.stored?.id ?? null,
+    about: options.stored,
+    earlier: options.stored?.earlier ?? false,
+  });
   const outbox = makeOutbox();
   /** Whether there are approval decisions to send. They are sent once, whatever the response. */
   let isDecided = false;
@@ -32,6 +38,8 @@ export function openSession(options: SessionOptions) {
   let decides = false;
   /** Whether this page requested an answer that hasn't started yet. Other tabs are notified when it starts. */
   let isRequested = false;
+  /** Number of messages to load, if more than those that are shown. */
+  let wanted = NEWEST;
   /** Number of answers that finished or broke off. */
   let endings = 0;
 
@@ -72,13 +80,24 @@ export function openSession(options: SessionOptions) {
   async function refresh(): Promise<void> {
     const { id } = now();
     if (!id) return;
-    const there = await api.get<Conversation>(addressOf(id), { signal: leaving.signal });
+    const there = await loadNewest(id, Math.max(wanted, chat.messages.length), leaving.signal);
     fileStore.add(there.attachments);
     set({ about: there });
     if (chat.status === "streaming" || chat.status === "submitted") return;
     keepKeys(keys, chat.messages, there.messages);
     chat.messages = merge(chat.messages, there.messages);
+    set({ earlier: there.earlier });
     if (there.running) void resume();
+  }
+
+  /** Loads some earlier messages, or all. While an answer is written there are none: it is in the last message. */
+  async function showEarlier(all = false) {
+    if (now().loadingEarlier || !now().earlier || chat.status === "streaming" || chat.status === "submitted") return;
+    wanted = all ? ALL : 3 * chat.messages.length;
+    set({ loadingEarlier: true });
+    await refreshQuietly();
+    wanted = NEWEST;
+    set({ loadingEarlier: false });
   }
 
   /** Follows a running answer. If it has finished meanwhile, it is loaded like any other. */
@@ -162,7 +181,7 @@ export function openSession(options: SessionOptions) {
   }
 
   async function branch(messageId: string) {
-    await api.post(`${addressOf(now().id ?? "")}/branch`, { message_id: messageId });
+    await api.post(`${addressOf(now().id ?? "")}/branch?newest=1`, { message_id: messageId });
     await refresh();
   }
 
@@ -178,6 +197,7 @@ export function openSession(options: SessionOptions) {
     watch,
     keyOf: (message: Message) => keys.get(message.id) ?? message.id,
     refreshQuietly,
+    showEarlier,
     resume,
     ...makeSender(chat, outbox, fileStore, begin),
     branch,
@@ -200,5 +220,3 @@ export function openSession(options: SessionOptions) {
     },
   };
 }
-
-const addressOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;

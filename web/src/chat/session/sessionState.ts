@@ -5,6 +5,9 @@ import { type Live, idle } from "./liveStatus";
 type SessionState = {
   id: string | null;
   about: Conversation | null;
+  /** Whether the server has earlier messages than those that are shown, and whether they are being loaded. */
+  earlier: boolean;
+  loadingEarlier: boolean;
   live: Live;
   /** The server or the network is unreachable; reconnecting. */
   lost: boolean;
@@ -15,7 +18,7 @@ type SessionState = {
 };
 
 /** The state without errors. */
-export const noErrors = { live: idle, lost: false, problem: null, remedy: null };
+export const noErrors = { live: idle, loadingEarlier: false, lost: false, problem: null, remedy: null };
 
 /** The current state with its subscribers. */
 export function makeState(first: SessionState) {

@@ -1,0 +1,33 @@
+// Above the messages, if there are earlier ones: loads them once the view comes near, or for a search of the page.
+import type { RefObject } from "preact";
+import { useEffect } from "preact/hooks";
+import { Button } from "../ui";
+import type { SessionView } from "./session/useSession";
+
+/** Pixels above the view that are filled before the user gets there. */
+const AHEAD = 1500;
+
+export function Earlier({ sessionView, box }: { sessionView: SessionView; box: RefObject<HTMLElement | null> }) {
+  const { session, earlier, loadingEarlier } = sessionView;
+  useEffect(() => {
+    const element = box.current;
+    if (!earlier || !element) return;
+    const onScroll = () => void (element.scrollTop < AHEAD && session.showEarlier());
+    const onKey = (event: KeyboardEvent) => {
+      // The browser finds and prints only what is on the page.
+      if ((event.ctrlKey || event.metaKey) && ["f", "p"].includes(event.key)) void session.showEarlier(true);
+    };
+    element.addEventListener("scroll", onScroll, { passive: true });
+    window.addEventListener("keydown", onKey);
+    return () => {
+      element.removeEventListener("scroll", onScroll);
+      window.removeEventListener("keydown", onKey);
+    };
+  }, [session, earlier]);
+  if (!earlier) return null;
+  return (
+    <Button className="earlier" disabled={loadingEarlier} onClick={() => void session.showEarlier()}>
+      Show earlier messages
+    </Button>
+  );
+}

@@ -1,0 +1,54 @@
+// A conversation of which the page loads the newest messages first.
+import { assert, answers, sendAndWait, userMessages, waitForScrollEnd } from "../actions.mjs";
+
+const QUESTIONS = 120;
+const SHOWN_AT_FIRST = 50;
+
+async function openLong(context) {
+  const id = await context.call("long", { questions: QUESTIONS });
+  const page = await context.visit(`/c/${id}`);
+  await answers(page).last().getByText(`Answer ${QUESTIONS}`, { exact: true }).waitFor();
+  await waitForScrollEnd(page);
+  return page;
+}
+
+const waitForQuestions = (context, page, count) =>
+  context.until(`${count} questions are shown`, async () => (await userMessages(page).count()) === count);
+
+/** The top of a question within the view, in pixels. */
+const topOf = (page, number) =>
+  page.getByText(`Question ${number}`, { exact: true }).evaluate((element) => element.getBoundingClientRect().top);
+
+export async function a_long_conversation_opens_with_its_newest_messages(context) {
+  const page = await openLong(context);
+  assert.equal(await userMessages(page).count(), SHOWN_AT_FIRST);
+  assert.match(await userMessages(page).first().textContent(), new RegExp(`Question ${QUESTIONS - SHOWN_AT_FIRST + 1}(?!\\d)`));
+  await sendAndWait(page, "hello");
+  assert.equal(await userMessages(page).count(), SHOWN_AT_FIRST + 1);
+}
+
+export async function earlier_messages_are_loaded_near_the_top_and_the_view_stays(context) {
+  const page = await openLong(context);
+  const first = QUESTIONS - SHOWN_AT_FIRST + 1;
+  await page.locator(".talk").evaluate((list) => (list.scrollTop = 0));
+  const before = await topOf(page, first);
+  await waitForQuestions(context, page, QUESTIONS);
+  assert.ok(Math.abs((await topOf(page, first)) - before) < 60, `${before} and then ${await topOf(page, first)}`);
+  await context.until("nothing more is offered", async () => (await earlierButton(page).count()) === 0);
+  assert.match(await userMessages(page).first().textContent(), /Question 1(?!\d)/);
+}
+
+export async function a_search_of_the_page_loads_all_messages(context) {
+  const page = await openLong(context);
+  await page.keyboard.press("Control+f");
+  await waitForQuestions(context, page, QUESTIONS);
+}
+
+const earlierButton = (page) => page.getByRole("button", { name: "Show earlier messages" });
+
+export async function a_button_shows_earlier_messages(context) {
+  const page = await openLong(context);
+  await earlierButton(page).focus();
+  await page.keyboard.press("Enter");
+  await waitForQuestions(context, page, QUESTIONS);
+}
