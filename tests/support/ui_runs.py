@@ -126,7 +126,7 @@ class ChatRecorder:
     def page(self):
         """The messages as a page gets them."""
         page = Page(self.conversation.attachments, LINKS, self.conversation.summaries, self.waiting, self.metadata)
-        return ui_messages(turns(self.conversation.messages), page)
+        return [*ui_messages(turns(self.conversation.messages), page)]
 
 
 def is_visible(message):

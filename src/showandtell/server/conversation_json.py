@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec import structs, to_builtins
+from msgspec import Raw, structs, to_builtins
 from msgspec.json import encode
 
 from showandtell.agent.decide import Done, LoopLimits, Wait, decide
@@ -53,9 +53,14 @@ def conversation_json(transcript: Transcript, limits: LoopLimits, link: Link, ne
         "running": about.running,
         "waiting": is_waiting,
         "earlier": start > 0,
-        "messages": ui_messages(shown, page),
-        "attachments": [links.attachment(file) for file in transcript.attachments.values()],
+        "messages": encode_each(ui_messages(shown, page)),
+        "attachments": encode_each(map(links.attachment, transcript.attachments.values())),
     }
+
+
+def encode_each(values: Iterable[object]) -> list[Raw]:
+    """Encode values one by one: many objects at a time cost as much again in the garbage collection."""
+    return [Raw(encode(value)) for value in values]
 
 
 def start_of_newest(all_turns: Sequence[Turn], newest: int) -> int:

@@ -1,6 +1,8 @@
 """The UI message stream: its chunks and bytes for any events, and answers that another process started."""
 
+import gc
 import json
+import weakref
 from time import process_time
 
 import msgspec
@@ -39,6 +41,18 @@ def sent(events, stream=None):
 
 def kinds(events, stream=None):
     return [chunk["type"] for chunk in sent(events, stream)]
+
+
+def test_a_stream_is_freed_without_a_garbage_collection():
+    gc.disable()
+    try:
+        stream = streaming()
+        assert kinds([ev.StepStart(1), ev.TextStart("0"), ev.TextDelta("0", "Look:"), ev.TextEnd("0")], stream)
+        freed = weakref.ref(stream)
+        del stream
+        assert freed() is None
+    finally:
+        gc.enable()
 
 
 def test_the_chunks_of_a_step_with_a_tool():

@@ -5,7 +5,7 @@ Content that is never stored is missing: steps that ended before their message s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -36,15 +36,13 @@ class Page:
     metadata: Mapping[str, Record] = field(default_factory=dict[str, Record])
 
 
-def ui_messages(turns: Sequence[Turn], page: Page) -> list[Record]:
-    """Return the UI messages of turns as plain JSON values: user messages, each followed by its answer."""
-    records: list[Record] = []
+def ui_messages(turns: Iterable[Turn], page: Page) -> Iterator[Record]:
+    """Yield the UI messages of turns as plain JSON values: user messages, each followed by its answer."""
     for turn in turns:
         if turn.message is not None:
-            records.append(user_record(turn.message, page))
+            yield user_record(turn.message, page)
         if (answer := answer_record(turn, page)) is not None:
-            records.append(answer)
-    return records
+            yield answer
 
 
 def user_record(message: Message, page: Page) -> Record:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
+from weakref import WeakMethod
 
 import pybase64
 
@@ -34,6 +35,19 @@ FINISH_REASONS: dict[str, str] = {
     "budget": "length",
     "cut": "interrupted",
     "cancelled": "interrupted",
+}
+
+
+#: The events that a step's writer handles.
+WRITERS: Mapping[type[Any], Callable[[StepWriter, Any], Chunks]] = {
+    types.TextStart: StepWriter.start_text,
+    types.TextDelta: StepWriter.add_text,
+    types.TextEnd: StepWriter.end_text,
+    types.ReasoningStart: StepWriter.start_reasoning,
+    types.ReasoningDelta: StepWriter.add_reasoning,
+    types.ReasoningEnd: StepWriter.end_reasoning,
+    types.ToolInputDelta: StepWriter.add_input,
+    types.ToolInputEnd: StepWriter.end_call,
 }
 
 
@@ -88,7 +102,7 @@ class UiStream:
 
     def __init__(self, answer: AnswerContext) -> None:
         self._answer, self._model = answer, answer.model
-        self._writer = StepWriter(self._open_step)
+        self._writer = StepWriter(self._open_step_of_writer())
         self._step, self._is_open, self._is_live, self._sources = 0, False, True, 0
         self._pending: dict[int, dict[str, object]] = {}
         self._latest = {number: dict(record) for number, record in answer.receipts.items()}
@@ -99,31 +113,6 @@ class UiStream:
         self._denied: set[str] = set()
         self._error: str | None = None
         self._usage = types.Usage()
-        self._handlers: dict[type[Any], Callable[[Any], Chunks]] = {
-            types.TextStart: self._writer.start_text,
-            types.TextDelta: self._writer.add_text,
-            types.TextEnd: self._writer.end_text,
-            types.ReasoningStart: self._writer.start_reasoning,
-            types.ReasoningDelta: self._writer.add_reasoning,
-            types.ReasoningEnd: self._writer.end_reasoning,
-            types.ToolInputStart: self._start_call,
-            types.ToolInputDelta: self._writer.add_input,
-            types.ToolInputEnd: self._writer.end_call,
-            types.HostedCall: self._on_hosted,
-            types.SourceEvent: self._on_source,
-            types.StepStart: self._start_step,
-            types.StepFinish: self._end_step,
-            types.ToolProgress: self._on_progress,
-            types.ToolOutput: self._on_output,
-            types.FileEvent: self._on_file,
-            types.ReceiptEvent: self._on_receipt,
-            types.ApprovalNeeded: self._on_approval_needed,
-            types.Retry: self._on_retry,
-            types.ErrorEvent: self._on_error,
-            types.Finish: self._finish,
-            Approval: self._on_approval,
-            ModelChosen: self._on_model,
-        }
 
     def start(self) -> bytes:
         """Return the bytes that start or continue the answer."""
@@ -143,8 +132,11 @@ class UiStream:
 
     def chunks(self, event: ReplayEvent) -> Chunks:
         """Return the chunks of `feed`."""
-        handler = self._handlers.get(type(event))
-        return () if handler is None else handler(event)
+        kind = type(event)
+        if (write := WRITERS.get(kind)) is not None:
+            return write(self._writer, event)
+        handler = self._HANDLERS.get(kind)
+        return () if handler is None else handler(self, event)
 
     def replay_chunks(self, events: Iterable[ReplayEvent]) -> list[ui.Chunk]:
         """Return the chunks of `replay`, with the last step still open."""
@@ -331,6 +323,35 @@ class UiStream:
             chunks.append(ui.Abort("cancelled"))
         reason = event.reason or "" if event.status == "incomplete" else event.status
         return [*chunks, ui.End(FINISH_REASONS.get(reason, "other"), metadata)]
+
+    def _open_step_of_writer(self) -> Callable[[], Chunks]:
+        """Return `_open_step` for the writer, which doesn't keep this stream alive: that would be a circle."""
+        method = WeakMethod(self._open_step)
+
+        def open_step() -> Chunks:
+            own = method()
+            return () if own is None else own()
+
+        return open_step
+
+    #: What handles the other events. With bound methods, a stream would wait for the garbage collection to be freed.
+    _HANDLERS: ClassVar[Mapping[type[Any], Callable[[Any, Any], Chunks]]] = {
+        types.ToolInputStart: _start_call,
+        types.HostedCall: _on_hosted,
+        types.SourceEvent: _on_source,
+        types.StepStart: _start_step,
+        types.StepFinish: _end_step,
+        types.ToolProgress: _on_progress,
+        types.ToolOutput: _on_output,
+        types.FileEvent: _on_file,
+        types.ReceiptEvent: _on_receipt,
+        types.ApprovalNeeded: _on_approval_needed,
+        types.Retry: _on_retry,
+        types.ErrorEvent: _on_error,
+        types.Finish: _finish,
+        Approval: _on_approval,
+        ModelChosen: _on_model,
+    }
 
 
 def is_models_own(file: Attachment) -> bool:
