@@ -1,7 +1,11 @@
-"""Cost of the page in a browser: scripts at startup, first paint, a conversation of 500 messages and 200 images.
+"""The page in a browser, and a conversation of 500 messages and 200 pictures, from the browser and by its GET.
 
-The server is a separate process on the same machine. Each figure is the median of five fresh browsers. Requires
-chromium, Node, and the page built by `make page`.
+The server is the command `serve` with SQLite, the browser chromium on the same machine, which draws in software; each
+round is a fresh one. Bytes are those of all responses with their headers, as the browser's network log has them. The
+conversation's answers are English prose of 390 characters each. Its GET is the API's, with a cookie; its cost is that
+of the server's process. The page asks for the 100 newest messages first, with all files (`?newest=100`). The floor
+reads the same records with sqlite3, decodes, encodes and compresses them with msgspec and zstd, without an HTTP server.
+There are no peers: the libraries that we compare with have no page.
 """
 
 from __future__ import annotations
@@ -11,48 +15,44 @@ import io
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 
+import msgspec
 from PIL import Image
 
-from cases import table, verdict
+from figures import FLOOR, Figure, rounds, save
+from processes import processor_seconds
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text
+from showandtell.storage.blobs.zstd import zstd_module
 from showandtell.storage.conversations.store import Store
-from showandtell.storage.location import StorageLocation
 
 ROOT = Path(__file__).parent.parent
 TOKEN = "a-token-for-the-bench"  # noqa: S105 - it opens nothing
-MESSAGES, IMAGES = 500, 200
-WORDS = """The quarter was **good**: revenue grew by 4 %.
+MESSAGES, PICTURES = 500, 200
+#: Characters of an answer, how often something is done in a round, and rounds.
+LENGTH, TIMES, ROUNDS = 390, 10, 15
+CODINGS = "gzip, deflate, br, zstd"
+SELECTS = (
+    "SELECT record, step, created FROM showandtell_messages WHERE conversation_id = ? ORDER BY seq",
+    "SELECT record, state, number FROM showandtell_attachments WHERE conversation_id = ?",
+)
 
-- harbour: 120
-- kiwi: 95
 
-```py
-print(1)
-```
-
-See image {}.
-
-"""
-#: Bytes, milliseconds, and milliseconds of one frame at 60 a second with as much again to spare.
-GOALS = {"bytes": 80_000.0, "paint": 500.0, "opened": 1000.0, "p95": 34.0}
-SAYS = {
-    "bytes": ("JavaScript at the start, gzip", "kB", 1000),
-    "paint": ("first paint", "ms", 1),
-    "opened": ("500 messages, 200 images: newest shown", "ms", 1),
-    "blocked": ("longest task while opening", "ms", 1),
-    "p95": ("frame while scrolling through all, p95", "ms", 1),
-    "stuck": ("longest task while scrolling", "ms", 1),
-    "heap": ("memory of the page's scripts after it", "MB", 1_000_000),
-}
+def prose() -> Iterator[str]:
+    """Pieces of the prose of our own documents, without end."""
+    lines = [line for path in sorted((ROOT / "docs").glob("*.md")) for line in path.read_text().splitlines()]
+    text = " ".join(line for line in lines if line[:1].isalpha())
+    while True:
+        yield from (text[start : start + LENGTH] for start in range(0, len(text) - LENGTH, LENGTH))
 
 
 def draw(at: int) -> bytes:
@@ -65,65 +65,120 @@ def draw(at: int) -> bytes:
 
 
 async def fill(folder: Path) -> str:
-    """A conversation in a folder, as a server would have stored it; gives its id."""
-    place = StorageLocation(folder)
-    async with place.store() as store:
-        return await write(store)
+    """Store a conversation in a folder; gives its id."""
+    answers = prose()
+    async with Store.at(folder) as store:
+        conversation = await store.create("local")
+        for at in range(MESSAGES // 2):
+            files = (File.from_bytes(draw(at), name=f"picture {at}.png"),) if at < PICTURES else ()
+            for draft in (
+                Draft("user", (*files, Text(f"What is there in picture {at + 1}?"))),
+                Draft("assistant", (Text(next(answers)),), stop="end"),
+            ):
+                await conversation.record(draft, await conversation.probe(draft))
+        return conversation.id
 
 
-async def write(store: Store) -> str:
-    """Questions with a picture each for as long as there are some, and answers of some lines."""
-    conversation = await store.create("local")
-    for at in range(MESSAGES // 2):
-        files = (File.from_bytes(draw(at), name=f"picture {at}.png"),) if at < IMAGES else ()
-        for draft in (
-            Draft("user", (*files, Text(f"What is there in picture {at + 1}?"))),
-            Draft("assistant", (Text(WORDS.format(at + 1) * 3),), stop="end"),
-        ):
-            await conversation.record(draft, await conversation.probe(draft))
-    return conversation.id
+class Server:
+    """The command `serve` over a folder, and a client with a cookie."""
+
+    def __init__(self, process: int, port: int) -> None:
+        self.process, self.url = process, f"http://127.0.0.1:{port}"
+        self._connection = HTTPConnection("127.0.0.1", port)
+        self._cookie = ""
+        self._cookie = self.get(f"/?token={TOKEN}")[0]["set-cookie"].partition(";")[0]
+
+    def get(self, path: str) -> tuple[dict[str, str], bytes]:
+        """A response's headers and its body as it was sent."""
+        self._connection.request("GET", path, headers={"cookie": self._cookie, "accept-encoding": CODINGS})
+        response = self._connection.getresponse()
+        return {name.lower(): value for name, value in response.getheaders()}, response.read()
+
+    def cost_of(self, path: str) -> Callable[[], float]:
+        """What measures the CPU milliseconds of the server for a request of a path."""
+        return lambda: cost_in(self.process, lambda: self.get(path))
+
+
+def cost_in(process: int, work: Callable[[], object]) -> float:
+    """The CPU milliseconds of a process for some work, as the mean of several times."""
+    start = processor_seconds(process)
+    for _ in range(TIMES):
+        work()
+    return (processor_seconds(process) - start) * 1000 / TIMES
 
 
 @contextmanager
-def serving(folder: Path) -> Generator[str]:
-    """A server over a folder, as its users start it; gives its address."""
+def serving(folder: Path) -> Generator[Server]:
+    """A server over a folder, as its users start it."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "showandtell", "serve", "--port", str(port), "--data", str(folder)]
-    own = {**os.environ, "SHOWANDTELL_TOKEN": TOKEN}
-    with subprocess.Popen(command, env=own, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        server.stdout.readline()
+    environ = {**os.environ, "SHOWANDTELL_TOKEN": TOKEN, "SHOWANDTELL_RATE": "reads=999999/minute"}
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
         try:
-            yield f"http://127.0.0.1:{port}"
+            yield Server(process.pid, port)
         finally:
-            server.terminate()
+            process.terminate()
 
 
-def measure(folder: Path) -> dict[str, float]:
-    """Fill a folder, serve it, and measure in a browser."""
-    id_ = asyncio.run(fill(folder))
+def floor_of(folder: Path, conversation: str) -> Callable[[], float]:
+    """What measures the CPU milliseconds of the floor."""
+    module = zstd_module()
+    assert module is not None
+
+    def work() -> None:
+        database = sqlite3.connect(folder / "showandtell.db")
+        tables = [database.execute(query, (conversation,)).fetchall() for query in SELECTS]
+        database.close()
+        records = [[msgspec.json.decode(row[0]) for row in rows] for rows in tables]
+        module.compress(msgspec.json.encode(records))
+
+    return lambda: cost_in(os.getpid(), work)
+
+
+def browse(url: str, conversation: str) -> dict[str, list[float]]:
+    """What the browser measured in each round."""
     asked = [sys.executable, "hatch_build.py", "--node"]
     node = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    with serving(folder) as url:
-        script = ROOT / "web" / "tests" / "benchmark.mjs"
-        command = [str(Path(node) / "node"), str(script), url, TOKEN, id_]
-        received = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    return json.loads(received)
+    command = [Path(node) / "node", ROOT / "web" / "tests" / "benchmark.mjs", url, TOKEN, conversation]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def main() -> None:
-    """Print a row for each figure."""
-    with tempfile.TemporaryDirectory(prefix="showandtell-bench-") as folder:
-        found = measure(Path(folder))
-    rows: list[tuple[str, str, str, str]] = []
-    for name, (words, unit, scale) in SAYS.items():
-        goal = GOALS.get(name)
-        received = "" if goal is None else f"{goal / scale:g} {unit}"
-        rows.append(
-            (words, f"{found[name] / scale:.1f} {unit}", received, "" if goal is None else verdict(found[name], goal))
-        )
-    print(table(("figure", "measured", "goal", ""), rows))
+    """Measure, print and keep the figures."""
+    with tempfile.TemporaryDirectory(prefix="showandtell-bench-") as name:
+        folder = Path(name)
+        conversation = asyncio.run(fill(folder))
+        with serving(folder) as server:
+            whole = f"/api/conversations/{conversation}"
+            newest = f"{whole}?newest=100"
+            sizes = {path: [len(server.get(path)[1]) / 1000] for path in (whole, newest)}
+            costs = rounds(
+                ROUNDS,
+                whole=server.cost_of(whole),
+                newest=server.cost_of(newest),
+                floor=floor_of(folder, conversation),
+            )
+            seen = browse(server.url, conversation)
+    floor = {FLOOR: costs["floor"]}
+    long = "a conversation of 500 messages and 200 pictures"
+    save(
+        __doc__ or "",
+        [
+            Figure("first load of the page, over the wire", "kB", seen["bytes"], goal=85, before="292"),
+            Figure("load of the page again, over the wire", "kB", seen["again"]),
+            Figure("first paint of the page", "ms wall", seen["paint"], goal=500, before="208"),
+            Figure(f"{long}: its newest messages are visible", "ms wall", seen["opened"], goal=1000, before="388"),
+            Figure(f"{long}: longest task while it opens", "ms wall", seen["blocked"]),
+            Figure("scrolling through all of it, a frame (p95)", "ms wall", seen["p95"], goal=34, before="17"),
+            Figure(f"GET of {long}, as the page does it", "kB", sizes[newest], goal=60, before="527"),
+            Figure(f"GET of {long}, as the page does it", "ms CPU", costs["newest"], floor, goal=15, before="51"),
+            Figure(f"GET of {long}, all of it", "kB", sizes[whole], before="527"),
+            Figure(f"GET of {long}, all of it", "ms CPU", costs["whole"], floor, before="51"),
+        ],
+    )
 
 
 if __name__ == "__main__":

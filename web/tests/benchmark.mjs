@@ -1,13 +1,12 @@
-// Measures the page: bytes of JavaScript at startup, first paint, and opening and scrolling a long conversation.
-// Arguments: the server's URL, its token, the id of the conversation.
-import { gzipSync } from "node:zlib";
+// Measures the page for bench/page.py: bytes of its first load, first paint, opening and scrolling a long conversation.
+// Arguments: the server's URL, its token, the id of the conversation. Prints the values of each round.
 import { launch } from "./browser.mjs";
+import { countBytes } from "./bytes.mjs";
 
 const [, , url, token, id] = process.argv;
-const ROUNDS = 5;
+const ROUNDS = 7;
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"];
 
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 const browser = await launch(FLAGS);
 
 /** A fresh browser that is logged in. */
@@ -29,21 +28,24 @@ function recordLongTasks() {
 }
 
 async function measureStart() {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const context = await logIn();
   const page = await context.newPage();
-  const scripts = [];
-  page.on("response", (response) => {
-    if (/javascript/.test(response.headers()["content-type"] ?? "")) scripts.push(response);
-  });
-  await page.goto(`${url}/?token=${token}`);
-  await page.locator(".example").first().waitFor();
-  const sizes = await Promise.all(scripts.map(async (script) => gzipSync(await script.body(), { level: 9 }).length));
+  const counted = await countBytes(page);
+  const load = async () => {
+    counted.clear();
+    await page.goto(`${url}/`);
+    await page.locator(".example").first().waitFor();
+    await page.waitForLoadState("networkidle");
+    return [...counted.values()].reduce((sum, size) => sum + size, 0) / 1000;
+  };
+  const bytes = await load();
   const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
+  const again = await load();
   await context.close();
-  return { bytes: sizes.reduce((sum, size) => sum + size, 0), paint };
+  return { bytes, paint, again };
 }
 
-/** Time until the newest message is visible, longest blocking tasks, frame times and memory. */
+/** Time until the newest message is visible, longest blocking tasks, and frame times. */
 async function measureConversation() {
   const context = await logIn();
   const page = await context.newPage();
@@ -53,11 +55,9 @@ async function measureConversation() {
   const opened = performance.now() - start;
   await page.waitForTimeout(500); // tasks after it, such as decoding pictures, count as blocking
   const tasks = await page.evaluate(() => window.__tasks.splice(0));
-  const scrolled = await page.evaluate(scroll);
-  const tasksWhileScrolling = await page.evaluate(() => window.__tasks);
-  const heap = await page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);
+  const p95 = await page.evaluate(scroll);
   await context.close();
-  return { opened, blocked: Math.max(0, ...tasks), ...scrolled, stuck: Math.max(0, ...tasksWhileScrolling), heap };
+  return { opened, blocked: Math.max(0, ...tasks), p95 };
 }
 
 /** Runs in the page: scrolls from the end to the start, one screen every other frame, and measures each frame. */
@@ -66,22 +66,22 @@ async function scroll() {
   const frames = [];
   const nextFrame = () => new Promise((next) => requestAnimationFrame(next));
   let last = await nextFrame();
-  for (let step = 0; list.scrollTop > 0 && step < 2000; step++) {
-    if (step % 2 === 0) list.scrollTop -= list.clientHeight;
+  for (let step = 0; (list.scrollTop > 0 || document.querySelector(".earlier")) && step < 5000; step++) {
+    if (step % 2 === 0) {
+      window.dispatchEvent(new Event("wheel")); // as a user does it: otherwise the view stays at the end
+      list.scrollTop -= list.clientHeight;
+    }
     const now = await nextFrame();
     frames.push(now - last);
     last = now;
   }
+  if (list.scrollTop > 0) throw new Error("the start of the conversation was not reached");
   frames.sort((a, b) => a - b);
-  return { frames: frames.length, p95: frames[Math.floor(frames.length * 0.95)] ?? 0, top: list.scrollTop };
+  return frames[Math.floor(frames.length * 0.95)];
 }
 
-const starts = [];
-const opens = [];
-for (let round = 0; round < ROUNDS; round++) {
-  starts.push(await measureStart());
-  opens.push(await measureConversation());
-}
+const rounds = [];
+for (let round = 0; round < ROUNDS; round++) rounds.push({ ...(await measureStart()), ...(await measureConversation()) });
 await browser.close();
-const medians = (rounds) => Object.fromEntries(Object.keys(rounds[0]).map((key) => [key, median(rounds.map((round) => round[key]))]));
-process.stdout.write(`${JSON.stringify({ ...medians(starts), ...medians(opens) })}\n`);
+const values = Object.fromEntries(Object.keys(rounds[0]).map((key) => [key, rounds.map((round) => round[key])]));
+process.stdout.write(`${JSON.stringify(values)}\n`);
