@@ -2,10 +2,10 @@
 
 The server is the command `serve` with SQLite, the browser chromium on the same machine, which draws in software; each
 round is a fresh one. Bytes are those of all responses with their headers, as the browser's network log has them. The
-conversation's answers are English prose of 390 characters each. Its GET is the API's, with a cookie; its cost is that
-of the server's process. The page asks for the 100 newest messages first, with all files (`?newest=100`). The floor
-reads the same records with sqlite3, decodes, encodes and compresses them with msgspec and zstd, without an HTTP server.
-There are no peers: the libraries that we compare with have no page.
+conversation's answers are English prose of 390 characters each, and its last 200 questions have a picture. Its GET is
+the API's, with a cookie; its cost is that of the server's process. The page asks for the 100 newest messages first,
+with all files (`?newest=100`). The floor reads the same records with sqlite3, decodes, encodes and compresses them with
+msgspec and zstd, without an HTTP server. There are no peers: the libraries that we compare with have no page.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ async def fill(folder: Path) -> str:
     async with Store.at(folder) as store:
         conversation = await store.create("local")
         for at in range(MESSAGES // 2):
-            files = (File.from_bytes(draw(at), name=f"picture {at}.png"),) if at < PICTURES else ()
+            has_picture = at >= MESSAGES // 2 - PICTURES
+            files = (File.from_bytes(draw(at), name=f"picture {at}.png"),) if has_picture else ()
             for draft in (
                 Draft("user", (*files, Text(f"What is there in picture {at + 1}?"))),
                 Draft("assistant", (Text(next(answers)),), stop="end"),
