@@ -21,7 +21,8 @@ import aiohttp
 from PIL import Image
 
 from cases import MIB, table, verdict
-from server import HERE, NUMBERS, asks, client, ours, resident, seconds, started
+from processes import processor_seconds
+from servers import HERE, NUMBERS, asks, client, ours, resident, started
 
 RUNS, READERS = 20, 10
 #: Words of a run, and the seconds between two of them: a hundred a second in all.
@@ -96,9 +97,9 @@ async def measure(minutes: float) -> list[list[object]]:
                 held.append(resident(process))
 
         watching = asyncio.create_task(watch())
-        before, begun, until = seconds(process), time.monotonic(), time.monotonic() + minutes * 60
+        before, begun, until = processor_seconds(process), time.monotonic(), time.monotonic() + minutes * 60
         counts = await asyncio.gather(*(talk(session, at, until, late) for at in range(RUNS)))
-        taken = (seconds(process) - before) / (time.monotonic() - begun)
+        taken = (processor_seconds(process) - before) / (time.monotonic() - begun)
         watching.cancel()
     cuts = quantiles(late, n=1000)
     warm = held[len(held) // 3 :]

@@ -27,7 +27,7 @@ from cases import table, verdict
 from load import picture
 from served.checks import read_back
 from served.talks import Clients
-from server import HERE, client, ours, resident, started
+from servers import HERE, client, ours, resident, started
 
 TALKERS, SEED, CROWD = 20, 25, 100
 #: Parts of the time after which the server is killed, and that after which it is warm.

@@ -15,7 +15,7 @@ import aiohttp
 
 from load import picture
 from served.turns import Talk, Turn, end_of, note, plan, text_of
-from server import TOKEN
+from servers import TOKEN
 
 #: Seconds until a connection that was lost is tried again; the longest of a turn.
 PAUSE, TIMEOUT = 0.2, 150.0
