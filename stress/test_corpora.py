@@ -20,8 +20,9 @@ import pytest
 from corpora import Sample, damage, read_corpora
 
 from showandtell.core.media_types.kinds import kind_of
+from showandtell.core.media_types.signatures import detect_type
 from showandtell.errors import BadFile
-from showandtell.media import gate
+from showandtell.media import gate, structure
 
 SEED = "corpora 1"
 #: How many damaged files of a kind there are.
@@ -37,6 +38,8 @@ CONVERSIONS = {
     "text": ["image?as=image/png&side=768", "text"],  # a drawing
     "other": [],
 }
+#: Files with bytes after their image, beside MPO, which is several JPEGs.
+CONTINUED = {"sugarshack_bad_mpo_header.jpg", "tRNS_null_1x1.png"}
 kinds = pytest.mark.parametrize("kind", DAMAGED)
 
 
@@ -137,3 +140,30 @@ def test_whole_files_are_answered_or_refused(kind, tmp_path):
 def test_damaged_files_are_answered_or_refused(kind, tmp_path):
     count = round(DAMAGED[kind] * SHARE)
     check(f"damaged, {kind}", examine_all(partial(spoil, kind), count, tmp_path, whole=False))
+
+
+def test_images_of_others_are_never_accepted_without_their_end(tmp_path):
+    random, accepted = Random(SEED), []  # noqa: S311 - nothing is secret
+    for sample in corpora()["image"]:
+        media_type = detect_type(partial(read_part, sample.data), len(sample.data))
+        if media_type not in structure.MEASURES or not is_accepted(sample.data, media_type, tmp_path):
+            continue
+        ends = {len(sample.data) - 1, *(random.randrange(16, len(sample.data)) for _ in range(8))}
+        if any(is_accepted(sample.data[:end], media_type, tmp_path) for end in ends):
+            accepted.append(sample.name)
+    assert [name for name in accepted if "mpo" not in name and Path(name).name not in CONTINUED] == []
+
+
+def read_part(data: bytes, at: int, length: int) -> bytes:
+    """Bytes that may lie outside."""
+    return data[max(at, 0) :][: max(length, 0)]
+
+
+def is_accepted(data: bytes, media_type: str, folder: Path) -> bool:
+    """Whether the structure alone proves an image."""
+    path = folder / "image"
+    path.write_bytes(data)
+    try:
+        return structure.measure(path, media_type) is not None
+    except BadFile:
+        return False

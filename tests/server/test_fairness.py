@@ -242,7 +242,7 @@ async def test_a_user_without_decoder_seconds_keeps_files_and_reads_texts(tmp_pa
         picture, page = await upload(ann, fixtures.png(), "a.png"), await upload(ann, fixtures.pdf("words"), "a.pdf")
         budget.charge("ann", 1)
         for method, path, data in (
-            ("PUT", "?name=b.png", fixtures.png(9)),
+            ("PUT", "?name=b.bmp", fixtures.bmp(9)),
             ("GET", f"/{picture}/thumbnail", None),
             ("GET", f"/{page}/text", None),
             ("GET", f"/{page}/pages/1", None),

@@ -11,6 +11,7 @@ import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it ships none
 from pypdfium2 import raw as untyped  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from showandtell.errors import BadFile
+from showandtell.media.refusals import torn_document
 
 raw = cast("Any", untyped)
 
@@ -53,7 +54,7 @@ def explain_failure(code: int) -> BadFile:
         case raw.FPDF_ERR_SECURITY:
             return BadFile("", "is encrypted in a way that can't be read", "save it without encryption")
         case _:
-            return BadFile("", "can't be opened: it begins as a PDF but is torn", "save or download it anew")
+            return torn_document("is torn")
 
 
 def count_pages(path: str) -> int:

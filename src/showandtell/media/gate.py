@@ -22,6 +22,7 @@ from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.media_types.signatures import Peek, detect_type
 from showandtell.core.messages.conversion import MAX_CHARACTERS
 from showandtell.errors import BadFile, DecoderBusy, TooBusy
+from showandtell.media import structure
 from showandtell.media.refusals import clean_line
 from showandtell.media.text import is_other_text, name_text
 from showandtell.media.turns import Budget, caller
@@ -122,12 +123,25 @@ def probe(path: Path, *, claimed: str | None, name: str) -> ProbeResult:
     """
     claim = read_claim(claimed, name)
     candidate = name_type(path, claim, name)
-    result = ProbeResult(candidate)
-    if needs_decoder(candidate):
+    result = measure(path, candidate, name)
+    if result is None:
         result = ask_child("probe", path, candidate, name, ProbeResult)
         if result.media_type != candidate and AUDIO_ONLY.get(result.media_type) != candidate:
             raise BadFile(name, STOPPED, SAVE_ANEW)
     return replace(result, corrected=find_wrong_claim(claimed, claim, result.media_type))
+
+
+def measure(path: Path, media_type: str, name: str) -> ProbeResult | None:
+    """What the structure of a file alone proves; None if it needs a decoder. Raises `BadFile`."""
+    if not needs_decoder(media_type):
+        return ProbeResult(media_type)
+    try:
+        measured = structure.measure(path, media_type)
+    except BadFile as error:
+        raise BadFile(name, error.problem, error.advice) from None
+    if measured is None:
+        return None
+    return ProbeResult(media_type, measured.pixels, frames=measured.frames if measured.frames > 1 else None)
 
 
 def describe(path: Path, media_type: str) -> dict[str, object]:

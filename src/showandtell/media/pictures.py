@@ -19,15 +19,12 @@ from PIL import (
 )
 
 from showandtell.errors import BadFile
-from showandtell.media.refusals import explain_damage
+from showandtell.media.pixels import FRAME_LIMIT, PIXEL_LIMIT, check_pixels
+from showandtell.media.refusals import explain_damage, torn_image
+from showandtell.media.structure.orientation import turn_size
 
 #: What Pillow raises for damaged images of any format.
 DAMAGE = (OSError, SyntaxError, ValueError, EOFError, IndexError, RuntimeError, Image.DecompressionBombWarning)
-#: Larger images are rejected: no provider accepts more, and this fits into the child's memory.
-PIXEL_LIMIT = 100_000_000
-#: Decoders that hold an image more than once get a lower limit, so that none needs 512 MB (measured: WebP 16 bytes a
-#: pixel, AVIF 9, HEIC 8; the others 4).
-PIXEL_LIMITS = {"image/avif": 48_000_000, "image/heic": 48_000_000, "image/heif": 48_000_000, "image/webp": 28_000_000}
 #: The formats that Pillow may try for a type; other types have no decoder.
 FORMATS: dict[str, tuple[str, ...]] = {
     "image/avif": ("AVIF",),
@@ -45,10 +42,6 @@ if find_spec("pillow_heif"):
     FORMATS.update(dict.fromkeys(HEIF_TYPES, ("HEIF",)))
 #: Types whose frames or pages are counted. A HEIC or a JPEG with several images still shows one.
 SEQUENCES = frozenset({"image/avif", "image/gif", "image/png", "image/tiff", "image/webp"})
-FRAME_LIMIT = 10_000
-#: Markers of a JPEG's frame header, and those of lossless ones.
-FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-LOSSLESS_MARKERS = frozenset({0xC3, 0xC7, 0xCB, 0xCF})
 
 
 @contextlib.contextmanager
@@ -63,8 +56,6 @@ def open_image(path: str, media_type: str) -> Generator[Image.Image]:
         register_heif()
     if media_type == "image/webp":
         check_pixels(*measure_webp(Path(path)), media_type)
-    if media_type == "image/jpeg":
-        check_samples(Path(path))
     try:
         image = Image.open(path, formats=FORMATS[media_type])
     except (OSError, SyntaxError, ValueError) as error:
@@ -82,34 +73,6 @@ def register_heif() -> None:
     from pillow_heif import register_heif_opener  # noqa: PLC0415  # pyright: ignore[reportUnknownVariableType]
 
     register_heif_opener(thumbnails=False, depth_images=False, aux_images=False, decode_threads=2)
-
-
-def check_pixels(width: int, height: int, media_type: str) -> None:
-    """Raise `BadFile` if an image has too many pixels for its type."""
-    limit = PIXEL_LIMITS.get(media_type, PIXEL_LIMIT)
-    if width * height > limit:
-        size = f"{width} x {height} pixels, {width * height / 1e6:.0f} megapixels"
-        raise BadFile("", f"is too large ({size})", f"scale it to at most {limit // 10**6} megapixels")
-
-
-def check_samples(path: Path) -> None:
-    """Raise `BadFile` for a JPEG that no decoder here reads: of 12 or 16 bits, or without loss (ITU T.81, B.2.2)."""
-    with path.open("rb") as stream:
-        stream.seek(2)
-        while len(head := stream.read(5)) == 5 and head[0] == 0xFF:
-            if head[1] == 0xFF:  # a fill byte
-                stream.seek(-4, 1)
-                continue
-            if head[1] in FRAME_MARKERS:
-                if head[4] != 8:
-                    problem = f"is a JPEG of {head[4]} bits a colour, and only 8 can be decoded"
-                    raise BadFile("", problem, "save it as a JPEG of 8 bits, or as PNG")
-                if head[1] in LOSSLESS_MARKERS:
-                    raise BadFile(
-                        "", "is a lossless JPEG, which can't be decoded", "save it as a usual JPEG, or as PNG"
-                    )
-                return
-            stream.seek(int.from_bytes(head[2:4], "big") - 3, 1)
 
 
 def measure_webp(path: Path) -> tuple[int, int]:
@@ -164,16 +127,8 @@ def turn_image(image: Image.Image) -> Image.Image:
     return ImageOps.exif_transpose(image) if read_orientation(image) > 1 else image
 
 
-def turn_size(size: tuple[int, int], orientation: int) -> tuple[int, int]:
-    """Width and height as displayed: orientations 5 to 8 swap them."""
-    return (size[1], size[0]) if orientation >= 5 else size
-
-
 def torn(media_type: str, error: Exception) -> BadFile:
     """The error for an image that can't be decoded."""
-    format_name = FORMATS[media_type][0]
     is_unknown = isinstance(error, UnidentifiedImageError)  # such as a TIFF of 64-bit floats
     reason = "it is damaged, or of a kind that isn't known here" if is_unknown else explain_damage(error)
-    return BadFile(
-        "", f"is torn: it begins as {format_name} but can't be decoded: {reason}", "save or download it anew"
-    )
+    return torn_image(FORMATS[media_type][0], reason)

@@ -7,10 +7,14 @@ import unicodedata
 from showandtell.core.media_types.claims import suffix_of
 from showandtell.core.messages.display_names import INVISIBLE
 from showandtell.core.planning.labels import escape_line
+from showandtell.errors import BadFile
 
 #: Parts of messages of Pillow, FFmpeg, zipfile, expat and others for a file whose end is missing.
 ENDS_EARLY = ("truncat", "end of file", "ends prematurely", "no element found", "unclosed", "not enough image data")
 TOO_DEEP = "is nested too deeply to be read"
+END_MISSING = "its end is missing"
+DAMAGED = "it is damaged, or made in an unusual way"
+DOWNLOAD_ANEW = "save or download it anew"
 SAVE_ANEW = "check that it opens in its own program, and save it anew"
 
 
@@ -39,7 +43,22 @@ def explain_damage(error: BaseException) -> str:
         return "the user of this program may not read it"
     text = str(error).lower()
     ends_early = isinstance(error, EOFError) or any(part in text for part in ENDS_EARLY)
-    return "its end is missing" if ends_early else "it is damaged, or made in an unusual way"
+    return END_MISSING if ends_early else DAMAGED
+
+
+def torn_image(format_name: str, reason: str) -> BadFile:
+    """The error for an image that isn't whole."""
+    return BadFile("", f"is torn: it begins as {format_name} but can't be decoded: {reason}", DOWNLOAD_ANEW)
+
+
+def torn_sound(media_type: str, reason: str) -> BadFile:
+    """The error for audio or video that isn't whole."""
+    return BadFile("", f"is torn: it begins as {media_type} but can't be read: {reason}", DOWNLOAD_ANEW)
+
+
+def torn_document(reason: str) -> BadFile:
+    """The error for a PDF that isn't whole."""
+    return BadFile("", f"can't be opened: it begins as a PDF but {reason}", DOWNLOAD_ANEW)
 
 
 def name_type(media_type: str) -> str:

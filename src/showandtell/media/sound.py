@@ -8,8 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from showandtell.errors import BadFile
-from showandtell.media.refusals import explain_damage
+from showandtell.media.refusals import explain_damage, torn_sound
 
 try:
     import av as imported_av
@@ -79,13 +78,8 @@ def open_container(path: str, media_type: str) -> Generator[Any]:
             opened = av.open(stream, format=DEMUXERS[media_type], options=options, metadata_errors="replace")
             container = stack.enter_context(opened)
         except (OSError, EOFError, ValueError, *FFMPEG) as error:
-            raise torn(media_type, explain_damage(error)) from None
+            raise torn_sound(media_type, explain_damage(error)) from None
         yield container
-
-
-def torn(media_type: str, reason: str) -> BadFile:
-    """The error for a container that can't be opened."""
-    return BadFile("", f"is torn: it begins as {media_type} but can't be read: {reason}", "save or download it anew")
 
 
 def measure_seconds(container: Any) -> float | None:
@@ -103,7 +97,7 @@ def measure_seconds(container: Any) -> float | None:
 def name_streams(container: Any, media_type: str) -> list[dict[str, Any]]:
     """Describe every stream. At least one must have a codec: a header that is cut off leaves streams without."""
     if not any(stream.codec_context for stream in container.streams):
-        raise torn(media_type, "no stream has a known codec")
+        raise torn_sound(media_type, "no stream has a known codec")
     return [name_stream(stream) for stream in container.streams]
 
 

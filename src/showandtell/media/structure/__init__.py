@@ -1,0 +1,64 @@
+"""Checks files by their structure up to the last byte, and measures images by it, without decoding anything.
+
+It is Python alone, and reads a file once in small pieces, so it needs no process of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from showandtell.errors import BadFile
+from showandtell.media.pixels import FRAME_LIMIT, check_pixels
+from showandtell.media.refusals import DAMAGED, END_MISSING, torn_document, torn_image, torn_sound
+from showandtell.media.structure.ends import CHECKS
+from showandtell.media.structure.gif import measure_gif
+from showandtell.media.structure.jpeg import measure_jpeg
+from showandtell.media.structure.measured import Measured
+from showandtell.media.structure.png import measure_png
+from showandtell.media.structure.scan import WINDOW, Damaged, EndMissing, Scan, Unusual
+from showandtell.media.structure.webp import measure_webp
+
+#: Images whose structure shows whether they are whole. The decoder checks the others.
+MEASURES: Final[dict[str, Callable[[Scan], Measured]]] = {
+    "image/gif": measure_gif,
+    "image/jpeg": measure_jpeg,
+    "image/png": measure_png,
+    "image/webp": measure_webp,
+}
+
+
+def measure(path: Path, media_type: str) -> Measured | None:
+    """The size and number of frames of a whole image; None if the decoder must tell, after the end is checked.
+
+    Raises `BadFile` if it is torn or has too many pixels.
+    """
+    walk = MEASURES.get(media_type) or CHECKS.get(media_type)
+    if walk is None:
+        return None
+    with path.open("rb", buffering=WINDOW) as stream:
+        try:
+            measured = walk(Scan(stream, path.stat().st_size))
+        except EndMissing:
+            raise torn(media_type, END_MISSING) from None
+        except Damaged:
+            raise torn(media_type, DAMAGED) from None
+        except Unusual:
+            return None
+    if measured is None:
+        return None
+    if 0 in measured.pixels:
+        raise torn(media_type, DAMAGED)
+    check_pixels(*measured.pixels, media_type)
+    return replace(measured, frames=min(measured.frames, FRAME_LIMIT))
+
+
+def torn(media_type: str, reason: str) -> BadFile:
+    """The error for a file that isn't whole, in the words of its decoder."""
+    if media_type == "application/pdf":
+        return torn_document(reason)
+    name = media_type.removeprefix("image/")
+    return torn_sound(media_type, reason) if name == media_type else torn_image(name.upper(), reason)

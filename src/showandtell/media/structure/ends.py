@@ -1,0 +1,152 @@
+"""Whether the end of a container is there: audio, video and PDF, whose decoders only read the start or what is left.
+
+MPEG audio without a count of its bytes, AAC, FLAC and MPEG program streams have no length that a cut would contradict.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from showandtell.media.structure.scan import WINDOW, EndMissing, Scan
+
+BOX, LARGE, RIFF, IFF = struct.Struct(">I4s"), struct.Struct(">Q"), struct.Struct("<4sI"), struct.Struct(">4sI")
+#: Boxes at the top of ISO base media and QuickTime files; behind others there may be anything.
+BOXES: Final = frozenset(
+    {b"ftyp", b"styp", b"moov", b"mdat", b"moof", b"mfra", b"sidx", b"free", b"skip", b"wide", b"uuid", b"meta"}
+)
+#: Programs that write to a pipe don't know a length, and declare about the largest one, or none.
+UNKNOWN_LENGTH: Final = 0x7FFF_0000
+#: ASF's data object (ASF 1.20, 10.1).
+ASF_DATA: Final = bytes.fromhex("3626b2758e66cf11a6d900aa0062ce6c")
+SEGMENT: Final = b"\x18\x53\x80\x67"
+OGG_END: Final = 4
+PADDING: Final = b"\0\t\n\r\x1a "
+
+
+def check_boxes(scan: Scan) -> None:
+    """ISO base media and QuickTime: each box (ISO 14496-12, 4.2)."""
+    while scan.left >= BOX.size:
+        length, kind = BOX.unpack(scan.take(BOX.size))
+        if kind not in BOXES or length == 0:  # up to the end of the file
+            return
+        head = BOX.size
+        if length == 1:
+            (length,) = LARGE.unpack(scan.take(LARGE.size))
+            head += LARGE.size
+        if length < head:
+            return
+        scan.skip(length - head)
+
+
+def check_chunks(scan: Scan, head: struct.Struct) -> None:
+    """RIFF and IFF: each chunk in the first one, which contains them. Its own length may be off by its head."""
+    _, length = head.unpack(scan.take(head.size))
+    scan.skip(4)
+    if 4 <= length <= scan.size - head.size:
+        scan.end_at(head.size + length)
+    while scan.left >= head.size:
+        kind, length = head.unpack(scan.take(head.size))
+        if not kind.isascii() or length >= UNKNOWN_LENGTH or (kind == b"data" and not length):
+            return
+        scan.skip(length)
+        scan.skip(min(length % 2, scan.left))
+
+
+def check_asf(scan: Scan) -> None:
+    """ASF: each object up to the data (ASF 1.20, 2.1)."""
+    kind = b""
+    while kind != ASF_DATA and scan.left >= 24:
+        kind, length = scan.take(16), int.from_bytes(scan.take(8), "little")
+        if length < 24:  # a live recording
+            return
+        scan.skip(length - 24)
+
+
+def check_ogg(scan: Scan) -> None:
+    """Ogg: each page, the last one of which ends a stream (RFC 3533, 6)."""
+    flags = OGG_END
+    while scan.left:
+        head = scan.take(27)
+        if not head.startswith(b"OggS"):
+            return
+        flags = head[5]
+        scan.skip(sum(scan.take(head[26])))
+    if not flags & OGG_END:
+        raise EndMissing
+
+
+def check_matroska(scan: Scan) -> None:
+    """Matroska and WebM: the segment, if its length is known (RFC 8794, 5 and 6)."""
+    scan.skip(4)
+    scan.skip(read_length(scan) or 0)
+    if scan.take(4) == SEGMENT:
+        scan.skip(read_length(scan) or 0)
+
+
+def read_length(scan: Scan) -> int | None:
+    """EBML's length of up to eight bytes; None if it is unknown."""
+    first = scan.take(1)[0]
+    width = 8 - first.bit_length()
+    rest = scan.take(min(width, 7))
+    length = int.from_bytes(bytes([first & (0x7F >> min(width, 7))]) + rest, "big")
+    return None if length == (1 << 7 * (width + 1)) - 1 else length
+
+
+def check_flv(scan: Scan) -> None:
+    """FLV: each tag (FLV 10.1, E.3)."""
+    scan.skip(9)
+    while scan.left > 4:
+        head = scan.take(15)
+        scan.skip(int.from_bytes(head[5:8], "big"))
+    scan.skip(scan.left and 4)
+
+
+def check_mpeg_audio(scan: Scan) -> None:
+    """MP3: as many bytes as the frame says with which encoders begin, if it is there."""
+    head = scan.take(min(10, scan.left))
+    if head.startswith(b"ID3"):
+        scan.skip(head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9])
+        head = scan.take(min(10, scan.left))
+    frame = head + scan.take(min(200, scan.left))
+    at = max(frame.find(b"Xing"), frame.find(b"Info"))
+    if at < 0 or at + 16 > len(frame) or frame[at + 7] & 3 != 3:
+        return
+    scan.skip(max(0, int.from_bytes(frame[at + 12 : at + 16], "big") - len(frame)))
+
+
+def check_pdf(scan: Scan) -> None:
+    """PDF: its mark of the end, after all objects (ISO 32000-2, 7.5.5). Each update of a file ends with one."""
+    end, after = scan.size, b""
+    while end > 0:
+        start = max(0, end - WINDOW)
+        tail = scan.read_at(start, end - start) + after[:8]
+        mark = tail.rfind(b"%%EOF")
+        if mark >= 0 and b" obj" not in tail[mark:]:
+            return
+        if mark >= 0 or tail.strip(PADDING):
+            break
+        end, after = start, tail
+    raise EndMissing
+
+
+CHECKS: Final[dict[str, Callable[[Scan], None]]] = {
+    "application/pdf": check_pdf,
+    "audio/aiff": partial(check_chunks, head=IFF),
+    "audio/mp4": check_boxes,
+    "audio/mpeg": check_mpeg_audio,
+    "audio/ogg": check_ogg,
+    "audio/wav": partial(check_chunks, head=RIFF),
+    "audio/webm": check_matroska,
+    "video/3gpp": check_boxes,
+    "video/mp4": check_boxes,
+    "video/ogg": check_ogg,
+    "video/quicktime": check_boxes,
+    "video/webm": check_matroska,
+    "video/x-flv": check_flv,
+    "video/x-matroska": check_matroska,
+    "video/x-ms-wmv": check_asf,
+    "video/x-msvideo": partial(check_chunks, head=RIFF),
+}
