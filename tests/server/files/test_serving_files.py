@@ -1,6 +1,7 @@
 """Serving files: headers, ranges, derivatives, and access by the right user only."""
 
 import asyncio
+import sys
 import threading
 from io import BytesIO
 from urllib.parse import unquote, urlsplit
@@ -12,9 +13,11 @@ from starlette.requests import Request
 from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
+from showandtell.media import gate
 from showandtell.server.files.contents import find_content
 from showandtell.server.files.serving_files import ServedFile, disposition, file_response
 from showandtell.storage.conversations import derived_files
+from showandtell.storage.database.quotas import Quotas
 from showandtell.storage.files.convert import convert_all
 from support.fixtures import mp4, pdf, png, svg, wav
 from support.serving import serving
@@ -292,6 +295,40 @@ async def test_pages_and_text_of_a_document(tmp_path):
         long = await put(site, b"x" * 200_001, "a.txt")
         _, headers, body = await get(site, f"/api/attachments/{long['id']}/text")
         assert (headers["x-cut"], len(body)) == ("1", 200_000)
+
+
+async def test_a_page_is_drawn_once_and_deleted_with_its_file(tmp_path, monkeypatch):
+    async with serving(tmp_path) as site:
+        file = await put(site, pdf("first words", "second words"), "a.pdf")
+        below = f"/api/attachments/{file['id']}"
+        first = await get(site, f"{below}/pages/2")
+        with monkeypatch.context() as patched:
+            patched.setattr(gate, "CONVERTERS", gate.WorkerPool((sys.executable, "-c", "raise SystemExit"), 2))
+            again = await get(site, f"{below}/pages/2")
+            assert (await get(site, f"{below}/pages/1"))[0] == 404
+        assert (first[0], again[0], again[2], again[1]["etag"]) == (200, 200, first[2], first[1]["etag"])
+        assert sum(1 for _ in site.store.blobs.for_owner("local").list_blobs()) == 2
+        assert (await get(site, below, "DELETE"))[0] == 204
+        assert [*site.store.blobs.for_owner("local").list_blobs()] == []
+
+
+async def test_of_a_document_only_so_many_pages_are_kept_and_others_are_drawn_each_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(derived_files, "MAX_KEPT_PAGES", 2)
+    async with serving(tmp_path) as site:
+        file = await put(site, pdf("a", "b", "c"), "a.pdf")
+        for number in (1, 2, 3, 3, 1):
+            status, _, body = await get(site, f"/api/attachments/{file['id']}/pages/{number}")
+            assert (status, body[8:12]) == (200, b"WEBP")
+        assert sum(1 for _ in site.store.blobs.for_owner("local").list_blobs()) == 3
+
+
+async def test_pages_are_shown_to_an_owner_whose_quota_is_used_up(tmp_path):
+    async with serving(tmp_path) as site:
+        file = await put(site, pdf("words"), "a.pdf")
+        site.store.quotas = Quotas(owner=file["size"] + 100)
+        status, _, body = await get(site, f"/api/attachments/{file['id']}/pages/1")
+        assert (status, body[8:12]) == (200, b"WEBP")
+        assert sum(1 for _ in site.store.blobs.for_owner("local").list_blobs()) == 1
 
 
 async def test_a_derivative_is_served_for_its_own_file_only(tmp_path):

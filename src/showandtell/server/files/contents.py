@@ -31,7 +31,7 @@ from showandtell.server.files.serving_files import ServedFile, StreamedFile, cha
 from showandtell.server.schemas import BINARY, ErrorShape, errors
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.blobs.threads import LONG_JOBS, run_long_job
-from showandtell.storage.conversations.derived_files import convert, find_derivative
+from showandtell.storage.conversations.derived_files import convert, convert_page, find_derivative
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.uploads import Upload
 from showandtell.storage.files.convert import WAIT_SECONDS
@@ -169,7 +169,7 @@ async def send_thumbnail(file: File) -> Response:
 
 @route("/{id}/pages/{number}", "get_page", "A page of a PDF, or an SVG, as an image", "image/webp")
 async def send_page(file: File, number: int) -> Response:
-    """Up to 1568 pixels, rendered on request. An SVG is its own page 1."""
+    """Up to 1568 pixels. Up to 100 pages of a file are stored with it, once shown. An SVG is its own page 1."""
     is_svg = file.facts.media_type == "image/svg+xml"
     if not 1 <= number <= (1 if is_svg else file.facts.pages or 0):
         raise NotFound(f"{file.name} has no page {number}: it has {file.facts.pages or 'none'}")
@@ -178,6 +178,11 @@ async def send_page(file: File, number: int) -> Response:
         return unchanged
     conversion = Conversion("image") if is_svg else Conversion("pages", max_count=1, pages=(number,))
     recipe = serialize_conversion(structs.replace(conversion, types=("image/webp",), side=MAX_PAGE_SIDE))
+    result = await convert_page(file.store, file.owner, file.facts, recipe)
+    if isinstance(result, Failed):
+        raise NotFound(f"page {number} of {file.name} {result.reason}")
+    if result is not None:
+        return file.download(file.served(result.files[0], f"{stem(file.name)}.webp", tag))
     try:
         async with file.store.conversion_turns.awaited(caller.get().owner, WAIT_SECONDS) as place:
             data = await asyncio.wrap_future(place.keep_for(LONG_JOBS.submit(render_image, file, recipe)))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypeGuard
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, func, or_, select
 
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.media import gate
 from showandtell.media.turns import acting_for, caller
 from showandtell.storage.blobs.threads import LONG_JOBS, THUMBNAIL_JOBS, DaemonThreads
-from showandtell.storage.conversations.known_results import store_results
+from showandtell.storage.conversations.known_results import load_result, store_results
 from showandtell.storage.database.garbage_collection import KNOWN_COLUMNS
 from showandtell.storage.database.quotas import Account, reference_from_threads
 from showandtell.storage.database.rows import derivations_of
@@ -33,6 +33,12 @@ SELECT_DERIVATIONS = select(*KNOWN_COLUMNS).where(
             )
         ),
     ),
+)
+
+#: Maximum number of pages of a file that are kept for people; each is about 100 kB.
+MAX_KEPT_PAGES = 100
+COUNT_PAGES = select(func.count()).where(
+    known.c.owner == bindparam("who"), known.c.sha256 == bindparam("hash"), known.c["recipe"].like("pages?%only=%")
 )
 
 
@@ -57,7 +63,7 @@ async def convert(store: Store, owner: str, facts: Facts, conversion: str) -> De
     cancelled. Raises `TooBusy`.
     """
     request = DerivationRequest(facts.sha256, conversion)
-    result = (await load_derivations(store, owner, facts.sha256)).get(request)
+    result = await load_result(store.database, owner, request)
     if is_final(result):
         return result
     user, in_lane = caller.get().owner, conversion == "thumbnail"
@@ -68,13 +74,26 @@ async def convert(store: Store, owner: str, facts: Facts, conversion: str) -> De
         async with turns.awaited(user, WAIT_SECONDS) as place:
             if key in underway:  # another caller's, which may fail because that caller has too much in progress
                 await asyncio.wait([underway[key]])
-            result = (await load_derivations(store, owner, facts.sha256)).get(request)
+            result = await load_result(store.database, owner, request)
             if is_final(result):
                 return result
             if key not in underway:
                 underway[key] = place.keep_for(asyncio.create_task(convert_now(store, owner, facts, request, threads)))
                 underway[key].add_done_callback(lambda done: finish(store, key, done))
             return await asyncio.shield(underway[key])
+
+
+async def convert_page(store: Store, owner: str, facts: Facts, conversion: str) -> Derivative | Failed | None:
+    """Like `convert`, for a page of a document. None if the page can't be kept, and must be drawn for each caller.
+
+    That is if many pages of the document are kept, or the owner's quota is used up. Raises `TooBusy`.
+    """
+    result = await load_result(store.database, owner, DerivationRequest(facts.sha256, conversion))
+    if is_final(result):
+        return result
+    ((count,),) = await store.database.read(COUNT_PAGES, who=owner, hash=facts.sha256)
+    result = await convert(store, owner, facts, conversion) if count < MAX_KEPT_PAGES else None
+    return result if is_final(result) else None
 
 
 def finish(store: Store, key: tuple[str, DerivationRequest], task: asyncio.Task[Derivative | Failed]) -> None:
