@@ -58,7 +58,6 @@ DECODERS |= {"lxml", "mammoth", "markdownify", "pocketsphinx", "pptx", "python_c
 CHILD = {
     "media.cards",
     "media.child",
-    "media.probe",
     "media.describe",
     "media.pictures",
     "media.documents",

@@ -24,6 +24,7 @@ from msgspec import to_builtins
 
 from showandtell.errors import BadFile
 from showandtell.media.forks import Fork, Handler, start_fork, write_all
+from showandtell.media.readers import load_reader
 from showandtell.media.refusals import explain
 from showandtell.media.sandbox import InnerWalls, Walls, list_libraries, raise_outer_walls
 
@@ -60,7 +61,7 @@ def main(arguments: list[str]) -> None:
     else:
         limit_process(OCR_MEMORY if "--ocr" in arguments else MEDIA_MEMORY, 0)
     with contextlib.suppress(BrokenPipeError):
-        answer_requests(output, walls, may_write=may_write)
+        answer_requests(output, walls, may_write=may_write, is_rare="--ocr" in arguments)
 
 
 def claim_stdout() -> int:
@@ -79,8 +80,8 @@ def limit_process(memory: int, written: int) -> None:
             resource.setrlimit(limit, (value, value))
 
 
-def answer_requests(output: int, walls: Walls, *, may_write: bool) -> None:
-    """Let a fork answer each request; the next one is forked before its request comes.
+def answer_requests(output: int, walls: Walls, *, may_write: bool, is_rare: bool) -> None:
+    """Let a fork answer each request; the next one is forked before its request comes, unless requests are rare.
 
     Requests and answers are in one buffer that is wiped, because each fork has a copy of this process's memory.
     """
@@ -94,7 +95,7 @@ def answer_requests(output: int, walls: Walls, *, may_write: bool) -> None:
                 fork.stop()  # it would have to import them itself
                 fork = None
         answer_request(fork or start(), buffer, size, output)
-        fork = start()
+        fork = None if is_rare else start()
 
 
 def make_start(walls: Walls, *, may_write: bool) -> Callable[[], Fork]:
@@ -179,14 +180,8 @@ def handle_request(request: Message) -> Message:
 def find_task(request: Message) -> Callable[[], Any]:
     """The function for a request; its decoders are imported at first use."""
     match request["task"]:
-        case "probe":
-            from showandtell.media.probe import probe_file  # noqa: PLC0415 - imported at first use
-
-            return partial(probe_file, request["path"], request["media_type"])
-        case "describe":
-            from showandtell.media.describe import describe_file  # noqa: PLC0415 - imported at first use
-
-            return partial(describe_file, request["path"], request["media_type"])
+        case "probe" | "describe" as task:
+            return partial(load_reader(task, request["media_type"]), request["path"], request["media_type"])
         case "convert":
             from showandtell.media.convert import load_converter  # noqa: PLC0415 - imported at first use
 

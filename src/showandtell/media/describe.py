@@ -1,4 +1,4 @@
-"""Describes a file, only in the child: colours of an image, text of a PDF, streams of a video."""
+"""Describes an image, only in the child: its size and main colours."""
 
 from __future__ import annotations
 
@@ -9,33 +9,21 @@ from typing import Any
 from PIL import Image
 
 from showandtell.media.convert.colours import prepare
-from showandtell.media.documents import open_document, read_page
 from showandtell.media.pictures import FORMATS, open_image, read_orientation, turn_size
-from showandtell.media.sound import DEMUXERS, read_container, read_wave
 
-PAGES_READ = 20
-TEXT_LIMIT = 100_000
 SMALL = (128, 128)
 #: Upper ends of hues in degrees; pink and red follow after the last.
 HUES = ((15, "red"), (42, "orange"), (68, "yellow"), (160, "green"), (192, "cyan"), (258, "blue"), (290, "purple"))
 
 
-def describe_file(path: str, media_type: str) -> dict[str, Any]:
-    """The description of a file; empty for a type without a decoder."""
-    if media_type in FORMATS:
-        return describe_image(path, media_type)
-    if media_type == "application/pdf":
-        return describe_document(path)
-    if media_type == "audio/wav" and (audio := read_wave(path)):
-        return audio
-    return read_container(path, media_type) if media_type in DEMUXERS else {}
-
-
 def describe_image(path: str, media_type: str) -> dict[str, Any]:
     """Width and height as displayed, and the main colours: up to three [word, share] with shares in hundredths.
 
-    `turned` is present if EXIF rotates or mirrors the image; its colours are the same either way.
+    `turned` is present if EXIF rotates or mirrors the image; its colours are the same either way. Empty for a type
+    without a decoder.
     """
+    if media_type not in FORMATS:
+        return {}
     with open_image(path, media_type) as image:
         stored = image.size
         image.draft("RGB", (SMALL[0] * 2, SMALL[1] * 2))
@@ -72,10 +60,3 @@ def name_colour(red: int, green: int, blue: int) -> str:
     if word == "orange" and value < 0.65:
         return "brown"
     return "pink" if word == "red" and saturation < 0.5 and value > 0.8 else word
-
-
-def describe_document(path: str) -> dict[str, Any]:
-    """Pages, and the text of the first twenty, at most 100,000 characters."""
-    with open_document(path) as document:
-        texts = (read_page(document, index) for index in range(min(len(document), PAGES_READ)))
-        return {"pages": len(document), "text": "\n\n".join(text for text in texts if text)[:TEXT_LIMIT]}

@@ -15,6 +15,9 @@ from showandtell.media.refusals import torn_document
 
 raw = cast("Any", untyped)
 
+PDF = "application/pdf"
+#: What a description reads.
+PAGES_READ, TEXT_LIMIT = 20, 100_000
 #: A page with one letter in a standard font.
 SAMPLE = (
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
@@ -55,6 +58,20 @@ def explain_failure(code: int) -> BadFile:
             return BadFile("", "is encrypted in a way that can't be read", "save it without encryption")
         case _:
             return torn_document("is torn")
+
+
+def probe_document(path: str, media_type: str) -> dict[str, Any]:
+    """The number of pages of a PDF; nothing of other documents."""
+    return {"media_type": media_type} | ({"pages": count_pages(path)} if media_type == PDF else {})
+
+
+def describe_document(path: str, media_type: str) -> dict[str, Any]:
+    """Pages, and the text of the first twenty, at most 100,000 characters; nothing of documents other than PDFs."""
+    if media_type != PDF:
+        return {}
+    with open_document(path) as document:
+        texts = (read_page(document, index) for index in range(min(len(document), PAGES_READ)))
+        return {"pages": len(document), "text": "\n\n".join(text for text in texts if text)[:TEXT_LIMIT]}
 
 
 def count_pages(path: str) -> int:

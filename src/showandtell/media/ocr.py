@@ -22,10 +22,15 @@ SIDE_LIMIT = 2000
 
 @functools.cache
 def load_engine() -> Any:
-    """Detection and recognition, without the step that turns upside-down text."""
+    """Detection and recognition, without the step that turns upside-down text.
+
+    Measured with a page of 30 lines: lines one by one take half the memory of six at once, whose shorter ones are
+    filled up, and less time; detection at 960 pixels takes 100 MiB less than at 1280, and finds the same lines.
+    """
     settings = {
-        "Det.limit_side_len": 1280,
+        "Det.limit_side_len": 960,
         "Det.limit_type": "max",
+        "Rec.rec_batch_num": 1,
         "Global.use_cls": False,
         "Global.log_level": "critical",
         "EngineConfig.onnxruntime.intra_op_num_threads": 2,

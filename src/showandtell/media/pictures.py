@@ -87,6 +87,11 @@ def measure_webp(path: Path) -> tuple[int, int]:
     return int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF
 
 
+def probe_image(path: str, media_type: str) -> dict[str, Any]:
+    """The type, and what `measure_image` says of an image that has a decoder."""
+    return {"media_type": media_type} | (measure_image(path, media_type) if media_type in FORMATS else {})
+
+
 def measure_image(path: str, media_type: str) -> dict[str, Any]:
     """`pixels`, width and height as displayed, after the first frame was decoded completely; `frames` if several."""
     try:

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+from showandtell.core.media_types.claims import AUDIO_ONLY
 from showandtell.media.refusals import explain_damage, torn_sound
 
 try:
@@ -22,6 +23,8 @@ FFMPEG: tuple[type[Exception], ...] = () if av is None else (av.FFmpegError,)
 #: FFmpeg's unit of time for a whole container (AV_TIME_BASE).
 MICROSECONDS = 1_000_000
 
+#: The type of a container that holds only audio.
+AUDIO_TYPES = {video: audio for audio, video in AUDIO_ONLY.items()}
 #: FFmpeg's demuxer for a type. A fixed demuxer keeps out playlists and other formats that open further files.
 DEMUXERS = {
     "audio/aac": "aac",
@@ -43,6 +46,26 @@ DEMUXERS = {
     "video/x-ms-wmv": "asf",
     "video/x-msvideo": "avi",
 }
+
+
+def probe_sound(path: str, media_type: str) -> dict[str, Any]:
+    """Seconds and type; a container without video has the audio type."""
+    if media_type not in DEMUXERS:
+        return {"media_type": media_type}
+    container = describe_sound(path, media_type)
+    kinds = [stream["kind"] for stream in container.get("streams", ())]
+    is_audio = "audio" in kinds and "video" not in kinds
+    return {
+        "media_type": AUDIO_TYPES.get(media_type, media_type) if is_audio else media_type,
+        "seconds": container.get("seconds"),
+    }
+
+
+def describe_sound(path: str, media_type: str) -> dict[str, Any]:
+    """What the header says: as `read_wave`, otherwise as `read_container`; empty for a type without a demuxer."""
+    if media_type == "audio/wav" and (audio := read_wave(path)):
+        return audio
+    return read_container(path, media_type) if media_type in DEMUXERS else {}
 
 
 def read_wave(path: str) -> dict[str, Any] | None:

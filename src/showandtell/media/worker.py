@@ -27,7 +27,7 @@ RESPONSE_LIMIT = 8 << 20
 #: Seconds that a request waits for a free child.
 QUEUE_TIMEOUT = 30.0
 #: Seconds after which a process without work is ended.
-IDLE_SECONDS = 60.0
+IDLE_SECONDS = 30.0
 #: Seconds that a killed process may take to end.
 KILL_SECONDS = 5.0
 
@@ -138,8 +138,9 @@ class WorkerPool:
 
     def _watch(self) -> None:
         """End processes later if they are idle then."""
-        if self._timer is None and any(worker.process for worker in self.workers):
-            self._timer = threading.Timer(self.idle, self._end_idle)
+        ends = [worker.used + self.idle for worker in self.free if worker.process]
+        if self._timer is None and ends:
+            self._timer = threading.Timer(max(0.0, min(ends) - time.monotonic()), self._end_idle)
             self._timer.daemon = True
             self._timer.start()
 
