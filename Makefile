@@ -58,6 +58,9 @@ bench: .venv/.ready-dev page browser
 	.venv/bin/python bench/wire.py
 	.venv/bin/python bench/stream.py
 	.venv/bin/python bench/store.py
+	.venv/bin/python bench/files.py
+	.venv/bin/python bench/pages.py
+	.venv/bin/python bench/memory_of_server.py
 	.venv/bin/python bench/values.py
 	.venv/bin/python bench/server.py
 	.venv/bin/python bench/load.py 10

@@ -29,11 +29,15 @@ def processor_seconds(process: int) -> float:
 
 
 def tree_seconds(process: int) -> float:
-    """The CPU seconds of a process and of its children, without children that have ended."""
+    """The CPU seconds of a process and of its children, without children that have ended.
+
+    Those of its children that have ended count, to 10 ms: a decoder forks a process for each file.
+    """
     total = processor_seconds(process)
     for child in psutil.Process(process).children(recursive=True):
-        with contextlib.suppress(ProcessLookupError, OSError):  # it has just ended
-            total += processor_seconds(child.pid)
+        with contextlib.suppress(ProcessLookupError, OSError, psutil.NoSuchProcess):  # it has just ended
+            ended = child.cpu_times()
+            total += processor_seconds(child.pid) + ended.children_user + ended.children_system
     return total
 
 
