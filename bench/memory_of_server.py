@@ -67,13 +67,13 @@ async def measure(url: str, process: int, seconds: float) -> dict[str, float]:
     async with aiohttp.ClientSession(url, headers=HEADERS) as session:
         found = {"at rest": memory(process)}
         files = [await upload(session, name) for name in FILES]
-        found["while thumbnails and a page are drawn, at highest"] = await peak(process, look(session, files))
-        found["while a question about them is answered, at highest"] = await peak(
+        found["while thumbnails and a page are drawn, at most"] = await peak(process, look(session, files))
+        found["while a question about them is answered, at most"] = await peak(
             process, ask(session, "first", "What are these?", files)
         )
         found["after the first pictures"] = memory(process)
         again = [await upload(session, name) for name in FILES]
-        found["while OCR reads their text, at highest"] = await peak(
+        found["while OCR reads their text, at most"] = await peak(
             process, ask(session, "second", "What is the text in these pictures?", again)
         )
         await asyncio.sleep(seconds)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 RULES = Path(__file__).with_name("words.tsv")
 FOLDERS = ("src", "tests", "stress", "bench", "docs", "examples", "lint", "web/src", "web/tests")
 #: Built, installed or frozen files.
-SKIPPED = ("*/node_modules/*", "*/__pycache__/*", "*/server/page/*", "*/migrations/*", "*/.browser/*")
+SKIPPED = ("*/node_modules/*", "*/__pycache__/*", "*/server/page/*", "*/migrations/*", "*/.browser/*", "*/.envs/*")
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 #: TypeScript's strings, comments, regular expressions and identifiers; the text of templates and regular expressions
 #: is skipped like any other string.

@@ -67,7 +67,7 @@ async def decode(session, url, thumbnail, outcomes):
     while True:
         count += 1
         for kind, method, where, data in (
-            ("upload", "PUT", f"{url}{PATH}?name=a.png", fixtures.png(count % 2000 + 1, count // 2000 + 1)),
+            ("upload", "PUT", f"{url}{PATH}?name=a.bmp", fixtures.bmp(count % 2000 + 1, count // 2000 + 1)),
             ("thumbnail", "GET", thumbnail, None),
         ):
             started = time.monotonic()

@@ -313,9 +313,9 @@ def test_a_damaged_file_gives_a_result_or_an_error(data, place, damage):
 def test_a_decoder_that_dies_affects_one_file_only(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(gate, "MEDIA", NO_DECODER)
-        with pytest.raises(BadFile, match=r"killer\.pdf stopped the decoder"):
-            probe(tmp_path, fixtures.pdf("a"), "killer.pdf")
-    assert probe(tmp_path, fixtures.pdf("a")).pages == 1
+        with pytest.raises(BadFile, match=r"killer\.bmp stopped the decoder"):
+            probe(tmp_path, fixtures.bmp(), "killer.bmp")
+    assert probe(tmp_path, fixtures.bmp()).pixels == (8, 8)
 
 
 def test_a_decoder_that_hangs_is_killed_and_replaced(tmp_path, monkeypatch):

@@ -159,7 +159,7 @@ async def test_uploads_of_others_do_not_wait(tmp_path, monkeypatch):
     async with serving(tmp_path, rates=RATES) as site:
         ann, bob = map(open_accounts(site), ["ann", "bob"])
         pool = patient_pool(monkeypatch, "MEDIA", tmp_path)
-        async with started([upload(ann, fixtures.pdf(f"page {number}"), "a.pdf") for number in range(12)]):
+        async with started([upload(ann, fixtures.bmp(number), "a.bmp") for number in range(1, 13)]):
             await until(lambda: len(pool.free) < 3)
             assert (await upload(bob, b"words", "b.txt")).startswith("att_")
             (tmp_path / "go").touch()

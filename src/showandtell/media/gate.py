@@ -141,7 +141,9 @@ def measure(path: Path, media_type: str, name: str) -> ProbeResult | None:
         raise BadFile(name, error.problem, error.advice) from None
     if measured is None:
         return None
-    return ProbeResult(media_type, measured.pixels, frames=measured.frames if measured.frames > 1 else None)
+    return ProbeResult(
+        media_type, measured.pixels, measured.pages, frames=measured.frames if measured.frames > 1 else None
+    )
 
 
 def describe(path: Path, media_type: str) -> dict[str, object]:

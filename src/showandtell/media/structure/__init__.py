@@ -1,4 +1,4 @@
-"""Checks files by their structure up to the last byte, and measures images by it, without decoding anything.
+"""Checks files by their structure up to the last byte, and measures images and PDFs by it, without decoding them.
 
 It is Python alone, and reads a file once in small pieces, so it needs no process of its own.
 """
@@ -18,12 +18,14 @@ from showandtell.media.structure.ends import CHECKS
 from showandtell.media.structure.gif import measure_gif
 from showandtell.media.structure.jpeg import measure_jpeg
 from showandtell.media.structure.measured import Measured
+from showandtell.media.structure.pdf import measure_pdf
 from showandtell.media.structure.png import measure_png
 from showandtell.media.structure.scan import WINDOW, Damaged, EndMissing, Scan, Unusual
 from showandtell.media.structure.webp import measure_webp
 
-#: Images whose structure shows whether they are whole. The decoder checks the others.
+#: Types whose structure shows whether they are whole, and measures them. The decoder checks the others.
 MEASURES: Final[dict[str, Callable[[Scan], Measured]]] = {
+    "application/pdf": measure_pdf,
     "image/gif": measure_gif,
     "image/jpeg": measure_jpeg,
     "image/png": measure_png,
@@ -32,7 +34,7 @@ MEASURES: Final[dict[str, Callable[[Scan], Measured]]] = {
 
 
 def measure(path: Path, media_type: str) -> Measured | None:
-    """The size and number of frames of a whole image; None if the decoder must tell, after the end is checked.
+    """What a whole file is; None if the decoder must tell, after the end is checked as far as it shows.
 
     Raises `BadFile` if it is torn or has too many pixels.
     """
@@ -50,9 +52,10 @@ def measure(path: Path, media_type: str) -> Measured | None:
             return None
     if measured is None:
         return None
-    if 0 in measured.pixels:
-        raise torn(media_type, DAMAGED)
-    check_pixels(*measured.pixels, media_type)
+    if measured.pixels is not None:
+        if 0 in measured.pixels:
+            raise torn(media_type, DAMAGED)
+        check_pixels(*measured.pixels, media_type)
     return replace(measured, frames=min(measured.frames, FRAME_LIMIT))
 
 

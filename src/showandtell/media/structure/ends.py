@@ -1,4 +1,4 @@
-"""Whether the end of a container is there: audio, video and PDF, whose decoders only read the start or what is left.
+"""Whether the end of a container of audio or video is there: its decoder only reads the start, or what is left.
 
 MPEG audio without a count of its bytes, AAC, FLAC and MPEG program streams have no length that a cut would contradict.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from showandtell.media.structure.scan import WINDOW, EndMissing, Scan
+from showandtell.media.structure.scan import EndMissing, Scan
 
 BOX, LARGE, RIFF, IFF = struct.Struct(">I4s"), struct.Struct(">Q"), struct.Struct("<4sI"), struct.Struct(">4sI")
 #: Boxes at the top of ISO base media and QuickTime files; behind others there may be anything.
@@ -23,7 +23,6 @@ UNKNOWN_LENGTH: Final = 0x7FFF_0000
 ASF_DATA: Final = bytes.fromhex("3626b2758e66cf11a6d900aa0062ce6c")
 SEGMENT: Final = b"\x18\x53\x80\x67"
 OGG_END: Final = 4
-PADDING: Final = b"\0\t\n\r\x1a "
 
 
 def check_boxes(scan: Scan) -> None:
@@ -117,23 +116,7 @@ def check_mpeg_audio(scan: Scan) -> None:
     scan.skip(max(0, int.from_bytes(frame[at + 12 : at + 16], "big") - len(frame)))
 
 
-def check_pdf(scan: Scan) -> None:
-    """PDF: its mark of the end, after all objects (ISO 32000-2, 7.5.5). Each update of a file ends with one."""
-    end, after = scan.size, b""
-    while end > 0:
-        start = max(0, end - WINDOW)
-        tail = scan.read_at(start, end - start) + after[:8]
-        mark = tail.rfind(b"%%EOF")
-        if mark >= 0 and b" obj" not in tail[mark:]:
-            return
-        if mark >= 0 or tail.strip(PADDING):
-            break
-        end, after = start, tail
-    raise EndMissing
-
-
 CHECKS: Final[dict[str, Callable[[Scan], None]]] = {
-    "application/pdf": check_pdf,
     "audio/aiff": partial(check_chunks, head=IFF),
     "audio/mp4": check_boxes,
     "audio/mpeg": check_mpeg_audio,

@@ -1,4 +1,4 @@
-"""What the structure of an image tells."""
+"""What the structure of a file tells."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from msgspec import Struct
 
 
 class Measured(Struct, frozen=True):
-    """`pixels` are width and height as displayed; `frames` counts those of an animation, 1 without one."""
+    """Of an image `pixels`, width and height as displayed, and `frames`, 1 without an animation; of a PDF `pages`."""
 
-    pixels: tuple[int, int]
+    pixels: tuple[int, int] | None = None
     frames: int = 1
+    pages: int | None = None
