@@ -16,7 +16,7 @@ from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
-from showandtell.core.media_types.claims import AUDIO_ONLY, UNKNOWN, find_wrong_claim, read_claim
+from showandtell.core.media_types.claims import AUDIO_ONLY, AUDIO_TYPES, UNKNOWN, find_wrong_claim, read_claim
 from showandtell.core.media_types.compound import ENCRYPTED
 from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.media_types.signatures import Peek, detect_type
@@ -141,9 +141,9 @@ def measure(path: Path, media_type: str, name: str) -> ProbeResult | None:
         raise BadFile(name, error.problem, error.advice) from None
     if measured is None:
         return None
-    return ProbeResult(
-        media_type, measured.pixels, measured.pages, frames=measured.frames if measured.frames > 1 else None
-    )
+    proved = AUDIO_TYPES.get(media_type, media_type) if measured.is_audio else media_type
+    frames = measured.frames if measured.frames > 1 else None
+    return ProbeResult(proved, measured.pixels, measured.pages, measured.seconds, frames=frames)
 
 
 def describe(path: Path, media_type: str) -> dict[str, object]:

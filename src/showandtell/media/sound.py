@@ -8,7 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from showandtell.core.media_types.claims import AUDIO_ONLY
+from showandtell.core.media_types.claims import AUDIO_TYPES
 from showandtell.media.refusals import explain_damage, torn_sound
 
 try:
@@ -23,8 +23,6 @@ FFMPEG: tuple[type[Exception], ...] = () if av is None else (av.FFmpegError,)
 #: FFmpeg's unit of time for a whole container (AV_TIME_BASE).
 MICROSECONDS = 1_000_000
 
-#: The type of a container that holds only audio.
-AUDIO_TYPES = {video: audio for audio, video in AUDIO_ONLY.items()}
 #: FFmpeg's demuxer for a type. A fixed demuxer keeps out playlists and other formats that open further files.
 DEMUXERS = {
     "audio/aac": "aac",

@@ -50,6 +50,7 @@ ALIASES = {
 
 #: Audio in a container that usually holds video: a claim of "video/mp4" or ".webm" is right for it, too.
 AUDIO_ONLY = {"audio/mp4": "video/mp4", "audio/webm": "video/webm"}
+AUDIO_TYPES = {video: audio for audio, video in AUDIO_ONLY.items()}
 
 #: Media types by suffix. The bytes of some only show "text" or "compound file", and the suffix says which.
 EXTENSIONS = {

@@ -1,4 +1,4 @@
-"""Checks files by their structure up to the last byte, and measures images and PDFs by it, without decoding them.
+"""Checks files by their structure up to the last byte, and measures most by it, without decoding them.
 
 It is Python alone, and reads a file once in small pieces, so it needs no process of its own.
 """
@@ -21,15 +21,21 @@ from showandtell.media.structure.measured import Measured
 from showandtell.media.structure.pdf import measure_pdf
 from showandtell.media.structure.png import measure_png
 from showandtell.media.structure.scan import WINDOW, Damaged, EndMissing, Scan, Unusual
+from showandtell.media.structure.tracks import measure_movie, measure_wav
 from showandtell.media.structure.webp import measure_webp
 
 #: Types whose structure shows whether they are whole, and measures them. The decoder checks the others.
 MEASURES: Final[dict[str, Callable[[Scan], Measured]]] = {
     "application/pdf": measure_pdf,
+    "audio/mp4": measure_movie,
+    "audio/wav": measure_wav,
     "image/gif": measure_gif,
     "image/jpeg": measure_jpeg,
     "image/png": measure_png,
     "image/webp": measure_webp,
+    "video/3gpp": measure_movie,
+    "video/mp4": measure_movie,
+    "video/quicktime": measure_movie,
 }
 
 

@@ -6,52 +6,24 @@ MPEG audio without a count of its bytes, AAC, FLAC and MPEG program streams have
 from __future__ import annotations
 
 import struct
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from showandtell.media.structure.scan import EndMissing, Scan
+from showandtell.media.structure.tracks import CHUNK, list_chunks
 
-BOX, LARGE, RIFF, IFF = struct.Struct(">I4s"), struct.Struct(">Q"), struct.Struct("<4sI"), struct.Struct(">4sI")
-#: Boxes at the top of ISO base media and QuickTime files; behind others there may be anything.
-BOXES: Final = frozenset(
-    {b"ftyp", b"styp", b"moov", b"mdat", b"moof", b"mfra", b"sidx", b"free", b"skip", b"wide", b"uuid", b"meta"}
-)
-#: Programs that write to a pipe don't know a length, and declare about the largest one, or none.
-UNKNOWN_LENGTH: Final = 0x7FFF_0000
+IFF: Final = struct.Struct(">4sI")
 #: ASF's data object (ASF 1.20, 10.1).
 ASF_DATA: Final = bytes.fromhex("3626b2758e66cf11a6d900aa0062ce6c")
 SEGMENT: Final = b"\x18\x53\x80\x67"
 OGG_END: Final = 4
 
 
-def check_boxes(scan: Scan) -> None:
-    """ISO base media and QuickTime: each box (ISO 14496-12, 4.2)."""
-    while scan.left >= BOX.size:
-        length, kind = BOX.unpack(scan.take(BOX.size))
-        if kind not in BOXES or length == 0:  # up to the end of the file
-            return
-        head = BOX.size
-        if length == 1:
-            (length,) = LARGE.unpack(scan.take(LARGE.size))
-            head += LARGE.size
-        if length < head:
-            return
-        scan.skip(length - head)
-
-
 def check_chunks(scan: Scan, head: struct.Struct) -> None:
-    """RIFF and IFF: each chunk in the first one, which contains them. Its own length may be off by its head."""
-    _, length = head.unpack(scan.take(head.size))
-    scan.skip(4)
-    if 4 <= length <= scan.size - head.size:
-        scan.end_at(head.size + length)
-    while scan.left >= head.size:
-        kind, length = head.unpack(scan.take(head.size))
-        if not kind.isascii() or length >= UNKNOWN_LENGTH or (kind == b"data" and not length):
-            return
-        scan.skip(length)
-        scan.skip(min(length % 2, scan.left))
+    """RIFF and IFF: each chunk."""
+    deque(list_chunks(scan, head), 0)
 
 
 def check_asf(scan: Scan) -> None:
@@ -118,18 +90,13 @@ def check_mpeg_audio(scan: Scan) -> None:
 
 CHECKS: Final[dict[str, Callable[[Scan], None]]] = {
     "audio/aiff": partial(check_chunks, head=IFF),
-    "audio/mp4": check_boxes,
     "audio/mpeg": check_mpeg_audio,
     "audio/ogg": check_ogg,
-    "audio/wav": partial(check_chunks, head=RIFF),
     "audio/webm": check_matroska,
-    "video/3gpp": check_boxes,
-    "video/mp4": check_boxes,
     "video/ogg": check_ogg,
-    "video/quicktime": check_boxes,
     "video/webm": check_matroska,
     "video/x-flv": check_flv,
     "video/x-matroska": check_matroska,
     "video/x-ms-wmv": check_asf,
-    "video/x-msvideo": partial(check_chunks, head=RIFF),
+    "video/x-msvideo": partial(check_chunks, head=CHUNK),
 }
