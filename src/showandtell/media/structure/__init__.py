@@ -18,6 +18,7 @@ from showandtell.media.structure.ends import CHECKS
 from showandtell.media.structure.gif import measure_gif
 from showandtell.media.structure.jpeg import measure_jpeg
 from showandtell.media.structure.measured import Measured
+from showandtell.media.structure.mpeg_audio import measure_mpeg_audio
 from showandtell.media.structure.pdf import measure_pdf
 from showandtell.media.structure.png import measure_png
 from showandtell.media.structure.scan import WINDOW, Damaged, EndMissing, Scan, Unusual
@@ -28,6 +29,7 @@ from showandtell.media.structure.webp import measure_webp
 MEASURES: Final[dict[str, Callable[[Scan], Measured]]] = {
     "application/pdf": measure_pdf,
     "audio/mp4": measure_movie,
+    "audio/mpeg": measure_mpeg_audio,
     "audio/wav": measure_wav,
     "image/gif": measure_gif,
     "image/jpeg": measure_jpeg,

@@ -1,6 +1,6 @@
 """Whether the end of a container of audio or video is there: its decoder only reads the start, or what is left.
 
-MPEG audio without a count of its bytes, AAC, FLAC and MPEG program streams have no length that a cut would contradict.
+AAC, FLAC and MPEG program streams have no length that a cut would contradict.
 """
 
 from __future__ import annotations
@@ -75,22 +75,8 @@ def check_flv(scan: Scan) -> None:
     scan.skip(scan.left and 4)
 
 
-def check_mpeg_audio(scan: Scan) -> None:
-    """MP3: as many bytes as the frame says with which encoders begin, if it is there."""
-    head = scan.take(min(10, scan.left))
-    if head.startswith(b"ID3"):
-        scan.skip(head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9])
-        head = scan.take(min(10, scan.left))
-    frame = head + scan.take(min(200, scan.left))
-    at = max(frame.find(b"Xing"), frame.find(b"Info"))
-    if at < 0 or at + 16 > len(frame) or frame[at + 7] & 3 != 3:
-        return
-    scan.skip(max(0, int.from_bytes(frame[at + 12 : at + 16], "big") - len(frame)))
-
-
 CHECKS: Final[dict[str, Callable[[Scan], None]]] = {
     "audio/aiff": partial(check_chunks, head=IFF),
-    "audio/mpeg": check_mpeg_audio,
     "audio/ogg": check_ogg,
     "audio/webm": check_matroska,
     "video/ogg": check_ogg,

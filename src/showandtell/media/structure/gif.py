@@ -19,10 +19,10 @@ def measure_gif(scan: Scan) -> Measured:
     while (kind := scan.take(1)) != TRAILER:
         if kind == EXTENSION:
             scan.skip(1)
-            skip_blocks(scan)
+            scan.pass_blocks()
         elif kind == IMAGE:
             skip_colours(scan, scan.take(9)[8])
-            if scan.take(1)[0] not in CODE_SIZES or not skip_blocks(scan):
+            if scan.take(1)[0] not in CODE_SIZES or not scan.pass_blocks():
                 raise Damaged
             frames += 1
         elif frames:  # decoders stop here, or pass over it
@@ -38,11 +38,3 @@ def skip_colours(scan: Scan, flags: int) -> None:
     """Pass over a colour table, if there is one."""
     if flags & 0x80:
         scan.skip(3 << (flags & 7) + 1)
-
-
-def skip_blocks(scan: Scan) -> bool:
-    """Pass over blocks of up to 255 bytes; whether there were any."""
-    length = first = scan.take(1)[0]
-    while length:
-        length = scan.take(length + 1)[-1]
-    return first > 0

@@ -68,6 +68,20 @@ class Scan:
             count -= len(part)
         return start
 
+    def pass_blocks(self) -> bool:
+        """Pass over blocks, each behind a byte with its length, up to an empty one; whether there were any."""
+        length = first = self.take(1)[0]
+        read, count = self._stream.read, 0
+        while length:
+            block = read(length + 1)
+            if len(block) <= length:
+                raise EndMissing
+            count += 1
+            self._at += length + 1
+            length = block[length]
+        self._pieces += count
+        return first > 0
+
     def find(self, pattern: re.Pattern[bytes]) -> bytes:
         """The next two bytes that match a pattern of two bytes, and pass over all before them. Raises `EndMissing`."""
         last = self.take(min(2, self.left))
