@@ -38,7 +38,7 @@ def measure_mpeg_audio(scan: Scan) -> Measured:
     hertz = RATES[rate] // (1 if full else 4 if version == MPEG_25 else 2)
     mark = frame[4 + SIDES[full][channels == MONO] :]
     is_marked = mark[:4] in {b"Xing", b"Info"}
-    if b"VBRI" in frame or (size < MIN_BYTES and not is_marked):
+    if b"VBRI" in frame or (size < MIN_BYTES and not (is_marked and size >= FRAME_LIMIT)):
         raise Unusual
     if not is_marked:
         kilobits = (LAYER_3_FULL if full else LAYER_3_HALF)[bit_rate]
