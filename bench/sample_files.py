@@ -83,6 +83,7 @@ KINDS: dict[str, Callable[[int], bytes]] = {
     "PDF": scan,
     "WAV": sound,
     "MP3": lambda size: packed("mp3", "libmp3lame", size),
+    "Ogg": lambda size: packed("ogg", "libopus", size),
     "M4A": lambda size: packed("ipod", "aac", size),
 }
 

@@ -47,3 +47,8 @@ def test_a_wav_written_to_a_pipe_has_no_length_and_is_accepted(tmp_path, length)
 def test_a_recording_of_unknown_length_is_accepted(tmp_path):
     data = b"\x1a\x45\xdf\xa3\x80\x18\x53\x80\x67\x01" + b"\xff" * 7 + b"cluster"
     assert structure.measure(write(tmp_path, data), "video/webm") is None
+
+
+def test_bytes_behind_the_last_page_of_an_ogg_are_not_looked_at(tmp_path):
+    whole = fixtures.recoded("ogg", "libopus")
+    assert structure.measure(write(tmp_path, whole + b"a tag"), "audio/ogg") is None

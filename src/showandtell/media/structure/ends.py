@@ -18,7 +18,8 @@ IFF: Final = struct.Struct(">4sI")
 #: ASF's data object (ASF 1.20, 10.1).
 ASF_DATA: Final = bytes.fromhex("3626b2758e66cf11a6d900aa0062ce6c")
 SEGMENT: Final = b"\x18\x53\x80\x67"
-OGG_END: Final = 4
+#: Bytes of the head of an Ogg page, and its flag for the last one of a stream.
+PAGE_SIZE, OGG_END = 27, 4
 
 
 def check_chunks(scan: Scan, head: struct.Struct) -> None:
@@ -39,10 +40,9 @@ def check_asf(scan: Scan) -> None:
 def check_ogg(scan: Scan) -> None:
     """Ogg: each page, the last one of which ends a stream (RFC 3533, 6)."""
     flags = OGG_END
-    while scan.left:
-        head = scan.take(27)
-        if not head.startswith(b"OggS"):
-            return
+    while (head := scan.take(min(PAGE_SIZE, scan.left))).startswith(b"OggS"):
+        if len(head) < PAGE_SIZE:
+            raise EndMissing
         flags = head[5]
         scan.skip(sum(scan.take(head[26])))
     if not flags & OGG_END:
