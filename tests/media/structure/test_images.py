@@ -116,6 +116,7 @@ def test_a_file_of_very_many_pieces_is_left_to_its_decoder(monkeypatch):
     monkeypatch.setattr(scan, "MAX_PIECES", 100)
     assert measure(fixtures.png(), "PNG").pixels == (8, 8)
     assert measure(fixtures.png()[:33] + chunk(b"tEXt", b"a") * 100 + fixtures.png()[33:], "PNG") is None
+    assert measure(fixtures.gif()[:-2] + b"\1\0" * 100 + b"\0;", "GIF") is None
 
 
 def test_no_process_is_needed_for_usual_images(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 from showandtell.errors import BadFile
 from showandtell.media import gate, structure
+from showandtell.media.structure import pdf
 from support import fixtures
 
 WORDS = ["a page", "another", "the last"]
@@ -23,12 +24,12 @@ def stream(head: bytes, data: bytes) -> bytes:
     return b"<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (head, len(data), data)
 
 
-def modern(count: int = 3) -> bytes:
+def modern(count: int = 3, index: bytes = b"") -> bytes:
     """A PDF whose catalog and pages are in a stream of objects, and whose references are a predicted stream."""
     texts = [b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count %d >>" % count]
     texts.append(b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>")
     starts = [sum(len(text) + 1 for text in texts[:at]) for at in range(3)]
-    index = b" ".join(b"%d %d" % (at + 1, start) for at, start in enumerate(starts)) + b" "
+    index = index or b" ".join(b"%d %d" % (at + 1, start) for at, start in enumerate(starts)) + b" "
     packed = stream(b"/Type /ObjStm /N 3 /First %d" % len(index), zlib.compress(index + b" ".join(texts)))
     body = b"%PDF-1.5\n4 0 obj\n" + packed + b"\nendobj\n"
     rows = [
@@ -72,6 +73,17 @@ def test_references_that_lead_elsewhere_are_left_to_the_decoder(tmp_path):
 @pytest.mark.parametrize("words", [b"/Encrypt 9 0 R", b"/XRefStm 9", b"{}"])
 def test_a_trailer_with_something_unusual_is_left_to_the_decoder(tmp_path, words):
     assert measure(tmp_path, fixtures.pdf("a").replace(b"/Size", words + b" /Size", 1)) is None
+
+
+def test_more_references_than_documents_have_are_left_to_the_decoder(tmp_path, monkeypatch):
+    monkeypatch.setattr(pdf, "MAX_OBJECTS", 5)
+    assert measure(tmp_path, fixtures.pdf(*WORDS)) is None
+    assert measure(tmp_path, modern()) is None
+
+
+@pytest.mark.parametrize("index", [b"1 a 2 b ", b"1 " + b"9" * 5000 + b" 2 9 ", b"1 0 "])
+def test_a_stream_of_objects_without_their_places_is_left_to_the_decoder(tmp_path, index):
+    assert measure(tmp_path, modern(index=index)) is None
 
 
 def test_a_tree_of_pages_without_pages_is_left_to_the_decoder(tmp_path):

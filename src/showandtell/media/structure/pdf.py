@@ -15,17 +15,18 @@ from showandtell.media.structure.measured import Measured
 from showandtell.media.structure.scan import WINDOW, EndMissing, Scan, Unusual
 
 PADDING: Final = b"\0\t\n\r\x1a "
-#: Bytes that are read of a table of cross-references, and of a stream, before and after it is inflated.
+#: Bytes that are read of a table of cross-references, and of a stream; bytes that are inflated in all.
 READ_LIMIT: Final = 4 << 20
-#: Versions of a document in one file, levels of its tree of pages, and objects whose place is checked.
-MAX_VERSIONS, MAX_DEPTH, MAX_CHECKED = 100, 32, 500
+#: Versions of a document in one file, cross-references in all, levels of its tree of pages, and objects whose place is
+#: checked.
+MAX_VERSIONS, MAX_OBJECTS, MAX_DEPTH, MAX_CHECKED = 50, 100_000, 32, 500
 START: Final = re.compile(rb"startxref\s+(\d{1,10})\s+$")
 SECTION: Final = re.compile(rb"\s*(\d{1,8}) (\d{1,8})[ ]*(?:\r\n|\r|\n)")
 ENTRY: Final = re.compile(rb"(\d{10}) (\d{5}) ([nf])(?: \r| \n|\r\n)")
 OBJECT: Final = re.compile(rb"\s*(\d{1,10})\s+(\d{1,5})\s+obj\b")
 STREAM: Final = re.compile(rb"\bstream\r?\n")
-ROOT, PAGES = re.compile(rb"/Root\s+(\d+)\s+\d+\s+R\b"), re.compile(rb"/Pages\s+(\d+)\s+\d+\s+R\b")
-KIDS, COUNT = re.compile(rb"/Kids\s*\[\s*(\d+)\s+\d+\s+R\b"), re.compile(rb"/Count\s+(\d{1,9})(?!\d|\s+\d+\s+R)")
+ROOT, PAGES = re.compile(rb"/Root\s+(\d{1,10})\s+\d+\s+R\b"), re.compile(rb"/Pages\s+(\d{1,10})\s+\d+\s+R\b")
+KIDS, COUNT = re.compile(rb"/Kids\s*\[\s*(\d{1,10})\s+\d+\s+R\b"), re.compile(rb"/Count\s+(\d{1,9})(?!\d|\s+\d+\s+R)")
 PAGE: Final = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 PREVIOUS: Final = re.compile(rb"/Prev\s+(\d{1,10})(?!\d|\s+\d+\s+R)")
 WIDTHS, INDEX = re.compile(rb"/W\s*\[\s*(\d)\s+(\d)\s+(\d)\s*\]"), re.compile(rb"/Index\s*\[([\d\s]*)\]")
@@ -81,6 +82,14 @@ def number(pattern: re.Pattern[bytes], data: bytes) -> int:
     return int(found[1])
 
 
+def numbers(data: bytes) -> list[int]:
+    """The numbers of up to ten digits in a text of nothing else. Raises `Unusual`."""
+    words = data.split()
+    if not all(word.isdigit() and len(word) <= 10 for word in words):
+        raise Unusual
+    return [int(word) for word in words]
+
+
 def check_dictionary(data: bytes) -> bytes:
     """The text of a dictionary. Raises `Unusual` if it is anything else, or is written in an unusual way."""
     at, depth = 0, 0
@@ -104,6 +113,7 @@ class Document:
         self.packed: dict[int, tuple[int, int]] = {}
         self.root = 0
         self._unpacked: dict[int, tuple[list[int], bytes]] = {}
+        self._references = self._inflated = 0
         start = max(0, end - 64)
         at: int | None = number(START, scan.read_at(start, end - start))
         for _ in range(MAX_VERSIONS):
@@ -155,6 +165,7 @@ class Document:
         position = 4
         while section := SECTION.match(data, position):
             first, count = int(section[1]), int(section[2])
+            self._count(count)
             position = section.end() + 20 * count
             entries = ENTRY.findall(data, section.end(), position)
             if len(entries) != count:
@@ -175,10 +186,10 @@ class Document:
         kind, second, third = map(int, widths.groups())
         width = kind + second + third
         index = INDEX.search(head)
-        spans = [int(one) for one in index[1].split()] if index else [0, number(SIZE, head)]
-        names = [
-            name for first, count in zip(spans[::2], spans[1::2], strict=False) for name in range(first, first + count)
-        ]
+        spans = numbers(index[1]) if index else [0, number(SIZE, head)]
+        self._count(sum(spans[1::2]))
+        pairs = zip(spans[::2], spans[1::2], strict=False)
+        names = [name for first, count in pairs for name in range(first, first + count)]
         if not width or len(names) * width > len(data):
             raise Unusual
         for row, name in enumerate(names):
@@ -193,6 +204,11 @@ class Document:
                 self.packed[name] = place, int.from_bytes(entry[kind + second :], "big")
         return head
 
+    def _count(self, references: int) -> None:
+        self._references += references
+        if self._references > MAX_OBJECTS:
+            raise Unusual
+
     def _read_packed(self, stream: int, index: int) -> bytes:
         """The text of an object in a stream of objects (7.5.7)."""
         if stream not in self._unpacked:
@@ -200,7 +216,7 @@ class Document:
                 raise Unusual
             head, data = self._inflate(self.offsets[stream])
             first = number(FIRST, head)
-            starts = [first + int(one) for one in data[:first].split()[1::2]]
+            starts = [first + start for start in numbers(data[:first])[1::2]]
             self._unpacked[stream] = [*starts, len(data)], data
         starts, data = self._unpacked[stream]
         if index + 1 >= len(starts):
@@ -222,7 +238,8 @@ class Document:
             data = inflater.decompress(self._read_at(offset + begin.end(), length), READ_LIMIT)
         except zlib.error:
             raise Unusual from None
-        if not inflater.eof:
+        self._inflated += len(data)
+        if not inflater.eof or self._inflated > READ_LIMIT:
             raise Unusual
         return head, undo_prediction(data, head)
 

@@ -77,6 +77,8 @@ class Scan:
             if len(block) <= length:
                 raise EndMissing
             count += 1
+            if self._pieces + count > MAX_PIECES:
+                raise Unusual
             self._at += length + 1
             length = block[length]
         self._pieces += count
