@@ -19,7 +19,7 @@ ENV = HERE / ".envs/fuzz"
 SECONDS = int(os.environ.get("FUZZ_SECONDS", "300"))
 #: Seconds of its own, for a program's start and its last input.
 MORE = 120
-TARGETS = ["forms", "urls", "streams", "blocks"]
+TARGETS = ["forms", "urls", "streams", "blocks", "structure"]
 HAS_WHEEL = (platform.system(), platform.machine()) == ("Linux", "x86_64") and sys.version_info < (3, 14)
 BEGIN = re.compile(r"^( === Uncaught|Traceback|.*ERROR: libFuzzer)", re.MULTILINE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from showandtell.core.media_types.signatures import LAYER_3_FULL, LAYER_3_HALF
+from showandtell.core.media_types.signatures import LAYER_3_FULL, LAYER_3_HALF, measure_frame
 from showandtell.media.structure.measured import Measured
 from showandtell.media.structure.scan import EndMissing, Scan, Unusual
 
@@ -33,6 +33,9 @@ def measure_mpeg_audio(scan: Scan) -> Measured:
         scan.read_at(0, 0)
     size = scan.left
     frame = scan.take(min(FRAME_LIMIT, size))
+    known = measure_frame(frame[:8])
+    if known is None or known[0] != "audio/mpeg":
+        raise Unusual
     version, bit_rate, rate, channels = frame[1] >> 3 & 3, frame[2] >> 4, frame[2] >> 2 & 3, frame[3] >> 6
     full = version == MPEG_1
     hertz = RATES[rate] // (1 if full else 4 if version == MPEG_25 else 2)
