@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from typer.testing import CliRunner
 
-from showandtell.cli import main as cli
+from showandtell.cli import commands as cli
 from showandtell.config.settings import keys
 from showandtell.core.capabilities.cells import Capability, FileLimits, Place
 from showandtell.core.capabilities.family import Family

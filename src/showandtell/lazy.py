@@ -1,4 +1,7 @@
-"""Modules whose public names are imported on first use, so that a program loads what it uses."""
+"""Imports on first use, so that a program loads what it uses: modules, and the public names of a package.
+
+It is used if a module is slow to import, and many programs that import the one that names it don't need it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,18 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+
+
+class LazyModule:
+    """A module that is imported when one of its names is first used, in any thread."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(importlib.import_module(self.__name__), name)
+        setattr(self, name, value)
+        return value
 
 
 def lazy_names(module: str, module_of: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -23,7 +23,7 @@ from fake_provider.faults import (
     silent,
     status,
 )
-from showandtell.cli import main as cli
+from showandtell.cli import commands as cli
 from support.faulty_provider import serving
 from support.fixtures import png
 

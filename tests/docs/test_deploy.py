@@ -17,8 +17,9 @@ import pytest
 import trustme
 import typer
 
-from showandtell.cli.main import app
+from showandtell.cli.commands import app
 from showandtell.storage.conversations.store import Store
+from showandtell.version import VERSION
 from support.nginx import NGINX, needs_nginx
 from support.paths import ROOT
 from support.postgres import new_database
@@ -49,7 +50,7 @@ def test_every_variable_of_the_page_is_one_that_is_read():
 
 def test_what_is_installed_is_what_a_clone_builds_and_holds():
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
-    assert set(re.findall(r"showandtell-([\d.]+)-py3-none-any\.whl", PAGE)) == {project["version"]}
+    assert set(re.findall(r"showandtell-([\d.]+)-py3-none-any\.whl", PAGE)) == {VERSION}
     assert "\nwheel: " in (DOCS.parent / "Makefile").read_text()
     extras = {part for some in re.findall(r"\.whl\[([\w,]+)\]", PAGE) for part in some.split(",")}
     assert {"history", "server"} < extras <= set(project["optional-dependencies"])

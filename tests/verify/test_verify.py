@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from fake_provider import RECORDED_BLINDNESS, blind
 from showandtell.agent.render import explain
 from showandtell.agent.settings import FilePolicy
-from showandtell.cli import main as cli
+from showandtell.cli import commands as cli
 from showandtell.cli import verify as command
 from showandtell.cli import verify_report
 from showandtell.config.user_settings import user_overrides

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.answer import Answer
-from showandtell.agent.configure import AgentSettings, describer_of, sharing_of, with_account
-from showandtell.agent.drafts import new_drafts
-from showandtell.agent.from_settings import arguments_of
-from showandtell.agent.listed_tools import ListedTools
-from showandtell.agent.loop import Loop
-from showandtell.agent.memory import Memory
-from showandtell.agent.output import read_output_type
-from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.run_result import OutputT, RunResult
-from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Overrides, RunArguments, RunLimits
-from showandtell.agent.toolsets import AnyTool, OpenToolsets, split_by_runner, split_tools
-from showandtell.config.read import read_configuration
-from showandtell.config.user_settings import find_target
-from showandtell.core.display.displayed import Block, Displayed
-from showandtell.core.events.types import Event, Finish
-from showandtell.core.messages.file import File
-from showandtell.core.messages.message import BranchPoint, Draft, starts_turn
+from showandtell.core.display.displayed import Displayed
 from showandtell.errors import BadInput, UnsupportedFile, public_message
-from showandtell.network.transport import Transport
-from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import RetryPolicy
-from showandtell.storage.conversations.memory_conversation import MemoryConversation
-from showandtell.storage.conversations.protocol import Conversation
-from showandtell.storage.files.display import answer_blocks
-from showandtell.storage.files.file_cache import FileCache
+from showandtell.lazy import LazyModule
 
 if TYPE_CHECKING:
+    import asyncio
+    from pathlib import Path
+
     from typing_extensions import TypeForm
+
+    from showandtell.agent import engine
+    from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Overrides, RunArguments, RunLimits
+    from showandtell.agent.toolsets import AnyTool
+    from showandtell.core.events.types import Event
+    from showandtell.core.messages.file import File
+    from showandtell.core.messages.message import BranchPoint, Draft
+    from showandtell.providers.exchange import Exchange
+    from showandtell.providers.retry import RetryPolicy
+    from showandtell.storage.conversations.protocol import Conversation
+else:
+    asyncio, engine = LazyModule("asyncio"), LazyModule("showandtell.agent.engine")
 
 #: None, without a type: a type checker would take None as the output type of an agent without one.
 ANY_OUTPUT: Any = None
@@ -97,16 +87,17 @@ class Agent(Generic[OutputT]):
         deps: object = None,
         connection: Connection | None = None,
     ) -> None:
-        settings, files = model_settings or ModelSettings(), file_policy or FilePolicy()
-        connection, (tools, hosted) = connection or Connection(), split_by_runner(tools)
-        self.target = with_account(find_target(model, files.overrides), connection, citations=settings.citations)
-        self.transport = connection.transport or Transport()
-        self.tools, self.toolsets = split_tools(tools)
-        self.deps, self.retry, self._uses = deps, retry or RetryPolicy(), list[OpenToolsets]()
-        describer = describer_of(files, connection, self.target, self.transport, self.retry)
-        self.max_file_bytes, self.sharing = files.max_file_bytes, sharing_of(files, describer)
-        output, limits = read_output_type(output_type), limits or RunLimits()
-        self.configured = AgentSettings(
+        settings, files = model_settings or engine.ModelSettings(), file_policy or engine.FilePolicy()
+        connection, (tools, hosted) = connection or engine.Connection(), engine.split_by_runner(tools)
+        target = engine.find_target(model, files.overrides)
+        self.target = engine.with_account(target, connection, citations=settings.citations)
+        self.transport = connection.transport or engine.Transport()
+        self.tools, self.toolsets = engine.split_tools(tools)
+        self.deps, self.retry, self._uses = deps, retry or engine.RetryPolicy(), list[engine.OpenToolsets]()
+        describer = engine.describer_of(files, connection, self.target, self.transport, self.retry)
+        self.max_file_bytes, self.sharing = files.max_file_bytes, engine.sharing_of(files, describer)
+        output, limits = engine.read_output_type(output_type), limits or engine.RunLimits()
+        self.configured = engine.AgentSettings(
             settings, instructions, output, limits, files, self.target, self.sharing, hosted
         )
         self.settings = self.configured.with_tools(self.tools, has_all=not self.toolsets)
@@ -124,14 +115,14 @@ class Agent(Generic[OutputT]):
             file_policy=files,
             output_type=output_type,
             deps=deps,
-            connection=replace(connection, transport=self.transport),
+            connection=engine.replace(connection, transport=self.transport),
         )
-        self.memories: WeakKeyDictionary[Conversation, Memory] = WeakKeyDictionary()
+        self.memories: WeakKeyDictionary[Conversation, engine.Memory] = WeakKeyDictionary()
 
     @classmethod
     def from_config(cls, file: str | Path | None = None, **arguments: Any) -> Agent[Any]:
         """An agent with the settings of variables and files, each replaced as a whole by one of `arguments`."""
-        return cls(**arguments_of(read_configuration(file).settings, arguments))
+        return cls(**engine.arguments_of(engine.read_configuration(file).settings, arguments))
 
     @property
     def exchange(self) -> Exchange:
@@ -142,16 +133,16 @@ class Agent(Generic[OutputT]):
 
     async def __aenter__(self) -> Self:
         await self.transport.__aenter__()
-        self._uses.append(await OpenToolsets(self.toolsets).__aenter__())
+        self._uses.append(await engine.OpenToolsets(self.toolsets).__aenter__())
         return self
 
     async def __aexit__(self, *error: object) -> None:
         await self._uses.pop().__aexit__(*error)
         await self.transport.__aexit__(*error)
 
-    def conversation(self) -> MemoryConversation:
+    def conversation(self) -> engine.MemoryConversation:
         """Create an empty conversation in memory, for use by several runs."""
-        return MemoryConversation(FileCache(max_file_bytes=self.max_file_bytes))
+        return engine.MemoryConversation(engine.FileCache(max_file_bytes=self.max_file_bytes))
 
     async def delete_uploads(
         self, conversation: Conversation, numbers: Collection[int] | None = None
@@ -161,7 +152,9 @@ class Agent(Generic[OutputT]):
         Returns one text for each upload that could not be deleted, with the reason.
         """
         async with self.transport:
-            return await drop_uploads(conversation, self.target, lambda: self.exchange, self.retry, numbers=numbers)
+            return await engine.drop_uploads(
+                conversation, self.target, lambda: self.exchange, self.retry, numbers=numbers
+            )
 
     @overload
     def run(
@@ -197,11 +190,11 @@ class Agent(Generic[OutputT]):
             UnknownModel: no such provider or model.
             BadInput: there is nothing to answer, or an element of `files` is not a `File`.
         """
-        drafts = new_drafts(text, files, approvals)
+        drafts = engine.new_drafts(text, files, approvals)
         if not drafts and not (conversation and conversation.messages):
             raise BadInput("there is nothing to answer: say something, or give files")
-        if unknown := overrides.keys() - Overrides.__annotations__.keys():
-            raise BadInput(f"run takes no {min(unknown)}: a run may have {', '.join(Overrides.__annotations__)}")
+        if unknown := overrides.keys() - engine.Overrides.__annotations__.keys():
+            raise BadInput(f"run takes no {min(unknown)}: a run may have {', '.join(engine.Overrides.__annotations__)}")
         agent = self.change(**overrides) if overrides else self
         return Run(agent, drafts, conversation or self.conversation(), deps=self.deps if deps is None else deps)
 
@@ -270,14 +263,13 @@ class Run(RunResult[OutputT], Displayed):
         self.agent, self.deps = agent, deps
         self._drafts, self._behind = drafts, behind
         self._task: asyncio.Task[None] | None = None
-        self._has_finished = False
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._space = asyncio.Event()
+        self._has_finished, self._space = False, asyncio.Event()
 
     @property
     def has_question(self) -> bool:
         """Whether it answers a new message of the user. If not, it continues an answer."""
-        return any(starts_turn(draft) for draft in self._drafts)
+        return any(engine.starts_turn(draft) for draft in self._drafts)
 
     def __await__(self) -> Generator[Any, None, Self]:
         """Wait for the end of the run.
@@ -309,7 +301,7 @@ class Run(RunResult[OutputT], Displayed):
                 if queue.qsize() < MAX_QUEUED_EVENTS:
                     self._space.set()
                 yield event
-                if isinstance(event, Finish):
+                if isinstance(event, engine.Finish):
                     break
         finally:
             if self._has_finished:
@@ -331,16 +323,20 @@ class Run(RunResult[OutputT], Displayed):
         except BaseException as error:
             if not self._has_finished:  # it never got the conversation's lock
                 is_cancelled = isinstance(error, asyncio.CancelledError)
-                end = Finish("incomplete", "cancelled") if is_cancelled else Finish("error", public_message(error))
+                end = (
+                    engine.Finish("incomplete", "cancelled")
+                    if is_cancelled
+                    else engine.Finish("error", public_message(error))
+                )
                 self._loop.error = error if isinstance(error, Exception) else None
                 self._record_finish(end)
                 emit(end)
             raise
 
-    async def _run(self, loop: Loop) -> None:
+    async def _run(self, loop: engine.Loop) -> None:
         """Wait for the conversation's lock, then run the loop."""
-        async with self.conversation.turn, self.agent.transport, OpenToolsets(self.agent.toolsets) as toolsets:
-            loop.toolsets = ListedTools(self.agent.tools, toolsets, self.agent.configured.with_tools)
+        async with self.conversation.turn, self.agent.transport, engine.OpenToolsets(self.agent.toolsets) as toolsets:
+            loop.toolsets = engine.ListedTools(self.agent.tools, toolsets, self.agent.configured.with_tools)
             if self._behind is not None:
                 await self.conversation.branch_from(self._behind)
             await loop.run(self._drafts)
@@ -349,7 +345,11 @@ class Run(RunResult[OutputT], Displayed):
         """End the stream of events. Emit `Finish` for a run that ended before the loop started."""
         if not self._has_finished:
             error = None if task.cancelled() else task.exception()
-            end = Finish("incomplete", "cancelled") if error is None else Finish("error", public_message(error))
+            end = (
+                engine.Finish("incomplete", "cancelled")
+                if error is None
+                else engine.Finish("error", public_message(error))
+            )
             self._record_finish(end)
             queue.put_nowait(end)
         queue.put_nowait(None)
@@ -368,18 +368,18 @@ class Run(RunResult[OutputT], Displayed):
 
     def _record_finish(self, event: Event) -> None:
         """Store the outcome, even if nobody reads the events."""
-        if isinstance(event, Finish):
+        if isinstance(event, engine.Finish):
             self.status, self.reason, self.usage = event.status, event.reason, event.usage
             self._has_finished = True
 
-    def _start(self, emit: Callable[[Event], None]) -> Loop:
+    def _start(self, emit: Callable[[Event], None]) -> engine.Loop:
         agent = self.agent
 
         def record_and_emit(event: Event) -> None:
             self._record_finish(event)
             emit(event)
 
-        return Loop(
+        return engine.Loop(
             conversation=self.conversation,
             target=agent.target,
             connect=lambda: agent.exchange,
@@ -387,14 +387,14 @@ class Run(RunResult[OutputT], Displayed):
             options=agent.settings.options,
             limits=agent.settings.limits,
             policy=agent.settings.policy,
-            memory=agent.memories.setdefault(self.conversation, Memory()),
+            memory=agent.memories.setdefault(self.conversation, engine.Memory()),
             emit=record_and_emit,
             drain=self._drain,
             retry=agent.retry,
             sharing=agent.sharing,
             deps=self.deps,
-            answer=Answer(form, self.file) if (form := agent.settings.form) else None,
+            answer=engine.Answer(form, self.file) if (form := agent.settings.form) else None,
         )
 
-    def _blocks(self) -> Iterable[Block]:
-        return answer_blocks(self, has_finished=self._has_finished)
+    def _blocks(self) -> Iterable[engine.Block]:
+        return engine.answer_blocks(self, has_finished=self._has_finished)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -10,6 +11,12 @@ from showandtell.agent.signatures import innermost
 
 #: Griffe logs a warning for each parameter without a type in the docstring.
 QUIET = {style: {"warnings": False} for style in ("google", "numpy", "sphinx")}
+#: How a section on parameters begins, or its first entry, in each style.
+PARAMETERS = re.compile(
+    r"^\s*(?:(?:keyword |other )?(?:args|arguments|params|parameters)\b"
+    r"|:(?:param|parameter|arg|argument|key|keyword)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
@@ -32,9 +39,9 @@ def read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
 
 def split_docstring(text: str, names: Collection[str]) -> tuple[str, dict[str, str]]:
     """A docstring without its section on parameters, and the descriptions of those in `names`."""
-    if "\n" not in text or not any(name in text for name in names):
+    if PARAMETERS.search(text) is None or not any(name in text for name in names):
         return text, {}
-    from griffe import Docstring  # noqa: PLC0415 - slow to import, and most docstrings have one line
+    from griffe import Docstring  # noqa: PLC0415 - slow to import, and most docstrings have no such section
 
     sections = Docstring(text).parse("auto", method="max_sections", per_style_options=QUIET)
     parameters = {

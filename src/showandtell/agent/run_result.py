@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from showandtell.agent.loop import Loop
-from showandtell.core.events.types import Status, Usage
-from showandtell.core.messages.file import File, Reader
-from showandtell.core.messages.message import Message, last_text
-from showandtell.core.messages.parts import Source
-from showandtell.core.planning.values import Receipt
-from showandtell.errors import NoOutput
-from showandtell.storage.conversations.protocol import Conversation
+from showandtell.errors import NoOutput, public_message
+from showandtell.lazy import LazyModule
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from typing_extensions import TypeVar
+
+    from showandtell.agent import engine
+    from showandtell.core.events.types import Finish, Status
+    from showandtell.core.messages.file import File
+    from showandtell.core.messages.message import Message
+    from showandtell.core.messages.parts import Source
+    from showandtell.core.planning.values import Receipt
+    from showandtell.storage.conversations.protocol import Conversation
 
     OutputT = TypeVar("OutputT", default=Any)
 else:
     from typing import TypeVar
 
+    engine = LazyModule("showandtell.agent.engine")
     OutputT = TypeVar("OutputT")
 
 
@@ -32,8 +35,8 @@ class RunResult(Generic[OutputT]):
         self.conversation = conversation
         self.status: Status = "incomplete"
         self.reason: str | None = None
-        self.usage = Usage()
-        self._loop: Loop | None = None
+        self.usage = engine.Usage()
+        self._loop: engine.Loop | None = None
 
     @property
     def output(self) -> OutputT:
@@ -71,7 +74,7 @@ class RunResult(Generic[OutputT]):
     @property
     def text(self) -> str:
         """The text of the model's last message, with the paused ones that it continues."""
-        return last_text(self.messages)
+        return engine.last_text(self.messages)
 
     @property
     def sources(self) -> list[Source]:
@@ -93,5 +96,12 @@ class RunResult(Generic[OutputT]):
         Raises `BadInput` if there is none, or if it has no bytes here.
         """
         conversation, file = self.conversation, self.conversation.file(number)
-        size = file.source.size if isinstance(file.source, Reader) else 0
-        return replace(file, source=Reader(lambda: conversation.file(number).open(), size))
+        size = file.source.size if isinstance(file.source, engine.Reader) else 0
+        return engine.replace(file, source=engine.Reader(lambda: conversation.file(number).open(), size))
+
+
+def finish_early(error: BaseException | None) -> Finish:
+    """The end of a run that the loop didn't end: cancelled, or an error."""
+    if error is None or isinstance(error, engine.CancelledError):
+        return engine.Finish("incomplete", "cancelled")
+    return engine.Finish("error", public_message(error))

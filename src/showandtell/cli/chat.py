@@ -19,9 +19,10 @@ from showandtell.agent.builtin_tools import names_in
 from showandtell.cli import terminal
 from showandtell.cli.arguments import split_paths
 from showandtell.cli.sessions import NEW, NONE, Sessions, opened
+from showandtell.cli.statuses import ENDING, EXIT, INTERRUPTED
 from showandtell.cli.transcript import counts_of, references
 from showandtell.core.display.words import plain
-from showandtell.core.events.types import ApprovalNeeded, Event, Finish, Status, StepStart
+from showandtell.core.events.types import ApprovalNeeded, Event, Finish, StepStart
 from showandtell.core.messages.file import File
 from showandtell.errors import NotFound, ShowAndTellError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
@@ -30,14 +31,9 @@ from showandtell.storage.location import StorageLocation
 
 T = TypeVar("T")
 
-EXIT: dict[Status, int] = {"complete": 0, "error": 1, "incomplete": 3, "waiting": 3, "refused": 4}
-INTERRUPTED = 130
 #: Seconds after which `WAITING` is printed.
 WAIT_NOTICE = 2.0
 WAITING = "another program is using this conversation: waiting for it to finish"
-#: Signals that ask a program to end.
-ENDING = (signal.SIGTERM, signal.SIGHUP)
-
 #: Reads a line from the terminal; raises EOFError or KeyboardInterrupt as `input` does.
 Read: TypeAlias = Callable[[str], str]
 

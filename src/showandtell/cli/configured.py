@@ -99,7 +99,9 @@ def load(ctx: typer.Context, file: Path | None) -> None:
         if key.parameter and name in loaded.configuration.values
     }
     loaded.exported = frozenset(export_providers(loaded.configuration, os.environ))
-    ctx.default_map = defaults(ctx.command, values)
+    name = ctx.invoked_subcommand or ""
+    command = cast("Any", ctx.command).get_command(ctx, name)  # the others aren't loaded
+    ctx.default_map = {name: defaults(command, values)}
 
 
 def export_providers(configuration: Configuration, environ: MutableMapping[str, str]) -> Iterator[str]:

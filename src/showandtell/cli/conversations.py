@@ -15,7 +15,6 @@ import typer
 from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.cli import arguments, sessions
 from showandtell.cli.configured import STORE, with_settings
-from showandtell.cli.fsck import fsck
 from showandtell.cli.options import AsJson
 from showandtell.cli.sessions import place_of
 from showandtell.cli.transcript import counts_of, file_line, transcript
@@ -229,14 +228,3 @@ async def drop(store: Store, conversation: StoredConversation, number: int | Non
     facts = find_attachment(conversation.attachments, number).facts
     await store.delete_file(conversation, number)
     return problems, facts is not None and await asyncio.to_thread(conversation.blobs.check, facts) is None
-
-
-#: The commands by name.
-COMMANDS: dict[str, Callable[..., None]] = {
-    "list": list_all,
-    "show": show,
-    "export": export,
-    "import": import_file,
-    "delete": delete,
-    "fsck": fsck,
-}

@@ -18,7 +18,12 @@ Since = Annotated[
 ]
 Kind = Annotated[str, typer.Option("--dialect", help="postgresql or sqlite; default: that of --database")]
 
-db = typer.Typer(help="Make or migrate the tables of the database without a server.", no_args_is_help=True)
+db = typer.Typer(
+    name="db",
+    add_completion=False,
+    help="Make or migrate the tables of the database without a server.",
+    no_args_is_help=True,
+)
 
 
 @db.command()

@@ -12,7 +12,6 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -30,6 +29,7 @@ from showandtell.media.gate import COMMAND
 from showandtell.media.sandbox import Walls
 from showandtell.media.worker import ChildFailed, MediaWorker
 from showandtell.storage.location import check_libraries
+from showandtell.version import VERSION
 
 State: TypeAlias = Literal["ok", "lacks", "BROKEN"]
 
@@ -100,7 +100,7 @@ def doctor(settings: Settings) -> None:
 
 def check_versions() -> Iterator[Finding]:
     """The versions, and the optional decoders that are missing."""
-    yield Finding("ok", "version", f"showandtell {version('showandtell')}, Python {platform.python_version()}")
+    yield Finding("ok", "version", f"showandtell {VERSION}, Python {platform.python_version()}")
     yield Finding("ok", "system", f"{platform.system()} {platform.release()}, {platform.machine()}")
     for module, (extra, purpose) in DECODERS.items():
         if find_spec(module) is None:

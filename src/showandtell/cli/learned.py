@@ -10,8 +10,6 @@ import typer
 from showandtell.config.learned_models import LearnedModel, learned_models
 from showandtell.core.display.words import short
 
-EPILOG = "Entries count for a day. Each is for one base URL, model and account."
-
 
 def models(
     model: Annotated[str | None, typer.Argument(metavar="[MODEL]", help="provider:model; default: all")] = None,

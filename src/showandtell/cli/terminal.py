@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import sys
 import traceback
@@ -205,13 +204,6 @@ def configure_logging(*, verbose: bool) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter() if verbose else OneLine())
     logging.getLogger("showandtell").handlers = [handler]
-
-
-def replace_unencodable() -> None:
-    """Print characters outside of the terminal's encoding as question marks."""
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
 
 
 def format_receipts(receipts: Sequence[Receipt], model: str, origin: str | None = None) -> Iterable[str]:

@@ -10,11 +10,13 @@ from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import Annotated, BinaryIO, TextIO, cast
 
 import msgspec
+import typer
 
 from showandtell.cli import verify_report
+from showandtell.cli.options import AsJsonLines
 from showandtell.config.user_settings import check_overrides_writable, save_overrides
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.overrides import serialize
@@ -27,10 +29,25 @@ from showandtell.verify.hosts import find_other_host
 from showandtell.verify.judge import Finding, capabilities_from
 from showandtell.verify.probes import KINDS, ProbeKind, new_seed
 from showandtell.verify.record import Head, read_recording, record, replay
-from showandtell.verify.run import ROUTES, verify
+from showandtell.verify.run import ROUTES
+from showandtell.verify.run import verify as verify_routes
 
 #: Exit statuses: all checked routes have a verdict; none has; some failed.
 ALL_JUDGED, NONE_JUDGED, SOME_FAILED = 0, 1, 3
+
+
+def verify(
+    model: Annotated[str, typer.Argument(help="provider:model, or inspector")],
+    kind: Annotated[
+        str, typer.Option("--kind", help="image, document, audio, video, comma-separated; default: all")
+    ] = "",
+    record: Annotated[Path | None, typer.Option("--record", help="save requests and responses, without keys")] = None,
+    replay: Annotated[Path | None, typer.Option("--replay", help="use a recording instead of a model")] = None,
+    save: Annotated[bool, typer.Option("--save", help="store the verdicts in your settings, for later plans")] = False,
+    json: AsJsonLines = False,
+) -> None:
+    """Check what a model really sees, with a few requests per kind of file; --save uses the verdicts from then on."""
+    raise typer.Exit(run(model, kinds(kind), record, replay, save=save, json=json))
 
 
 def kinds(text: str) -> tuple[ProbeKind, ...]:
@@ -96,7 +113,7 @@ def open_replay(model: str, path: Path) -> tuple[Target, Exchange, Head]:
 async def watch(model: ModelUnderTest, chosen: Sequence[ProbeKind], seed: str, *, json: bool) -> list[Finding]:
     """All findings, each printed as soon as it is known."""
     findings: list[Finding] = []
-    async with aclosing(verify(model, chosen, seed=seed)) as results:
+    async with aclosing(verify_routes(model, chosen, seed=seed)) as results:
         async for finding in results:
             findings.append(finding)
             echo(msgspec.json.encode(finding).decode() if json else verify_report.format_finding(finding))

@@ -14,7 +14,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from ipaddress import ip_address
 from ssl import SSLContext
 from typing import Any, TypeAlias
@@ -26,6 +25,7 @@ from yarl import URL
 from showandtell.errors import BadFile
 from showandtell.network.environment import tls_context
 from showandtell.network.public_addresses import Address, parse_public
+from showandtell.version import VERSION
 
 #: Returns the addresses of a host and port as text.
 Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -195,7 +195,7 @@ def _client(addresses: Sequence[Address], dialer: Dialer) -> aiohttp.ClientSessi
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
         headers={
-            "user-agent": f"showandtell/{version('showandtell')}",
+            "user-agent": f"showandtell/{VERSION}",
             "accept": "*/*",
             "accept-encoding": "identity",
         },

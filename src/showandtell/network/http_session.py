@@ -13,7 +13,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from weakref import WeakSet
@@ -25,6 +24,7 @@ from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.errors import BadAnswer, BadInput, CannotRender, ProviderError, ShowAndTellError
 from showandtell.network.environment import proxy_for, tls_context
 from showandtell.network.timeouts import Timeouts
+from showandtell.version import VERSION
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -154,7 +154,7 @@ class Session:
             connector=Connector(limit=0, socket_factory=make_socket),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(timeouts.total, sock_connect=timeouts.connect, sock_read=timeouts.idle),
-            headers={"user-agent": f"showandtell/{version('showandtell')}", "accept-encoding": "identity"},
+            headers={"user-agent": f"showandtell/{VERSION}", "accept-encoding": "identity"},
         )
 
     @cached_property

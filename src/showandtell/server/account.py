@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Any, Literal
 
 from fastapi import APIRouter
@@ -14,6 +13,7 @@ from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.schemas import Shape, errors
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations.users import name_of
+from showandtell.version import VERSION
 
 router = APIRouter(prefix="/api/me", tags=["me"])
 EXAMPLE: dict[str, Any] = {
@@ -59,5 +59,5 @@ async def get_me(request: Request, server: CurrentServer, user: CurrentUser) -> 
         mode="accounts" if has_accounts else "host" if server.host_users is not None else "alone",
         limits=limits,
         login=public_path(request.scope, "/login") if has_accounts else None,
-        version=version("showandtell"),
+        version=VERSION,
     )

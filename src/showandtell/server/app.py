@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -53,6 +52,7 @@ from showandtell.server.runs.stream_addresses import StreamAddresses
 from showandtell.server.state import Server
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.lease import Terms
+from showandtell.version import VERSION
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ ROUTERS = (
 
 def make_app(config: Config) -> FastAPI:
     """Return the server as an ASGI application. Its lifespan opens and closes the store and the runs."""
-    metrics, telemetry = Metrics(version("showandtell")), make_telemetry()
+    metrics, telemetry = Metrics(VERSION), make_telemetry()
     watchers: tuple[Watcher, ...] = (log_run, lambda live: RunMeter(metrics, live.row.model).count, telemetry.watch)
 
     @asynccontextmanager
@@ -108,7 +108,7 @@ def make_app(config: Config) -> FastAPI:
 
     app = FastAPI(
         title="Show & Tell",
-        version=version("showandtell"),
+        version=VERSION,
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,

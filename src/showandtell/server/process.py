@@ -110,6 +110,7 @@ def configure(app: FastAPI, proxies: str) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=Connection,
+        ws="none",  # no route of ours, and slow to import
         access_log=False,
         log_config=None,
         lifespan="on",

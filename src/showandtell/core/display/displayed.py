@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from showandtell.core.display.html import to_html
-from showandtell.core.display.layout import Block, Picture, Rows, Words, limit
+from showandtell.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from showandtell.core.display import html, layout
+    from showandtell.core.display.layout import Block
+else:  # few programs show a value
+    html, layout = LazyModule("showandtell.core.display.html"), LazyModule("showandtell.core.display.layout")
 
 
 class Displayed:
@@ -22,10 +27,10 @@ class Displayed:
         """What a notebook shows: HTML, or text if it can't show that."""
         del include, exclude  # the caller picks from what it gets
         blocks = [*self._blocks()]
-        return {"text/html": to_html(blocks), "text/plain": "\n".join(text for _, text in to_lines(blocks))}
+        return {"text/html": html.to_html(blocks), "text/plain": "\n".join(text for _, text in to_lines(blocks))}
 
     def _repr_html_(self) -> str:
-        return to_html(self._blocks())
+        return html.to_html(self._blocks())
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         """The lines for `rich`, whose console is passed in: nothing here imports it. No text is read as markup."""
@@ -36,12 +41,12 @@ class Displayed:
 
 def to_lines(blocks: Iterable[Block]) -> Iterator[tuple[str, str]]:
     """Blocks as lines of text within their limits, each with a style of `rich`."""
-    for block in limit(blocks):
+    for block in layout.limit(blocks):
         match block:
-            case Words(heading, text):
+            case layout.Words(heading, text):
                 yield "bold", heading
                 yield from [("", text)] if text else []
-            case Picture(caption):
+            case layout.Picture(caption):
                 yield "cyan", f"[{caption}]"
-            case Rows(title, rows):
+            case layout.Rows(title, rows):
                 yield from [("dim", f"{title}:"), *(("dim", f"  {row}") for row in rows)] if rows else []

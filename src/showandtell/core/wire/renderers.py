@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast, get_args
 
 from showandtell.core.capabilities.cells import Api as ApiName
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.planning.values import Entry
-from showandtell.core.wire.anthropic_messages import render as anthropic_messages
-from showandtell.core.wire.bedrock_converse import render as bedrock_converse
-from showandtell.core.wire.gemini import render as gemini
-from showandtell.core.wire.openai_chat import render as openai_chat
-from showandtell.core.wire.openai_responses import render as openai_responses
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.tree import Tree
+from showandtell.lazy import LazyModule
 
 
 class Api(Protocol):
@@ -55,10 +51,7 @@ class Api(Protocol):
         ...
 
 
+#: Each is imported when it is first used: most programs use one.
 APIS: dict[ApiName, Api] = {
-    "anthropic-messages": anthropic_messages,
-    "openai-chat": openai_chat,
-    "openai-responses": openai_responses,
-    "gemini": gemini,
-    "bedrock-converse": bedrock_converse,
+    api: cast("Api", LazyModule(f"showandtell.core.wire.{api.replace('-', '_')}.render")) for api in get_args(ApiName)
 }

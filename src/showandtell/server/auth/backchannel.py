@@ -13,8 +13,7 @@ from starlette.responses import JSONResponse, Response
 from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, auth_context
 from showandtell.server.auth.error_pages import NO_STORE
 from showandtell.server.auth.errors import LoginUnavailable, Unauthorised
-from showandtell.server.auth.oidc import Issuer
-from showandtell.server.auth.tokens import LEEWAY, Expected
+from showandtell.server.auth.oidc import Issuer, tokens
 
 router = APIRouter(include_in_schema=False)
 #: Accepted values of `typ`: the standard recommends the first one, and older issuers send the others.
@@ -38,7 +37,7 @@ async def backchannel_logout(request: Request) -> Response:
         return _refuse(str(error))
     except LoginUnavailable as error:
         return JSONResponse({"error": "temporarily_unavailable", "error_description": str(error)}, 503, NO_STORE)
-    before, session = claims["iat"] + LEEWAY, claims.get("sid")
+    before, session = claims["iat"] + tokens.LEEWAY, claims.get("sid")
     if user is not None:
         await context.sessions.end_all(user, before=before, issuer_session=session)
     else:
@@ -52,7 +51,7 @@ async def _read_logout_token(issuer: Issuer, body: bytes, now: float) -> Mapping
         [token] = parse_qs(body.decode(), max_num_fields=16)["logout_token"]
     except (ValueError, KeyError):
         raise Unauthorised("send one logout_token, as a form") from None
-    expected = Expected(issuer.oidc.issuer, issuer.oidc.client_id, TYPES, ("iat", "jti", "events"))
+    expected = tokens.Expected(issuer.oidc.issuer, issuer.oidc.client_id, TYPES, ("iat", "jti", "events"))
     claims = await issuer.read_expected(token, expected, now)
     events, session = claims["events"], claims.get("sid")
     is_logout = isinstance(events, dict) and isinstance(cast("dict[str, Any]", events).get(EVENT), dict)

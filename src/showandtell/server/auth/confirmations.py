@@ -6,12 +6,10 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable
-from typing import Final
-
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from typing import TYPE_CHECKING, Final
 
 from showandtell.errors import StorageFailed
+from showandtell.lazy import LazyModule
 from showandtell.server.auth import session_rows
 from showandtell.server.auth.errors import IssuerSilent, LoginUnavailable, Unauthorised
 from showandtell.server.auth.oidc import Issuer
@@ -19,6 +17,13 @@ from showandtell.server.auth.session_rows import TAKEN, Session
 from showandtell.server.auth.token_endpoint import refresh
 from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.database.database import Database
+
+if TYPE_CHECKING:
+    from cryptography import exceptions
+    from cryptography.hazmat.primitives.ciphers import aead
+else:  # few servers have accounts
+    exceptions = LazyModule("cryptography.exceptions")
+    aead = LazyModule("cryptography.hazmat.primitives.ciphers.aead")
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +47,7 @@ class Confirmations:
 
     def __init__(self, database: Database, issuer: Issuer, key: bytes, clock: Callable[[], float]) -> None:
         self._database, self._issuer, self._clock = database, issuer, clock
-        self._cipher = ChaCha20Poly1305(key)
+        self._cipher = aead.ChaCha20Poly1305(key)
         self._tasks: dict[str, asyncio.Task[bool]] = {}
         #: When the issuer is asked again: about anybody, after it gave no answer, and about single sessions.
         self._retry_at = 0.0
@@ -58,7 +63,7 @@ class Confirmations:
         try:
             data = bytes.fromhex(text)
             return self._cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], session_id.encode()).decode()
-        except (InvalidTag, ValueError):
+        except (exceptions.InvalidTag, ValueError):
             raise Unauthorised("the session was stored with another secret") from None
 
     async def confirm(self, session: Session, now: float, changed: Callable[[str], None]) -> bool:

@@ -6,18 +6,24 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
-from joserfc.jwk import Key
 from msgspec import Struct, ValidationError, convert
 
 from showandtell.core.wire.http import Send
 from showandtell.errors import BadInput
+from showandtell.lazy import LazyModule
 from showandtell.providers.uploads import UploadRequest
-from showandtell.server.auth import tokens
 from showandtell.server.auth.cached_fetch import CachedFetch, fetch_json
 from showandtell.server.auth.errors import LoginUnavailable
+
+if TYPE_CHECKING:
+    from joserfc.jwk import Key
+
+    from showandtell.server.auth import tokens
+else:  # few servers have accounts, and its libraries are large
+    tokens = LazyModule("showandtell.server.auth.tokens")
 
 PREFIX: Final = "SHOWANDTELL_OIDC_"
 DISCOVERY: Final = "/.well-known/openid-configuration"

@@ -13,8 +13,7 @@ from msgspec import Struct
 from showandtell.providers.uploads import UploadRequest
 from showandtell.server.auth.cached_fetch import fetch_json
 from showandtell.server.auth.errors import LoginUnavailable, Unauthorised
-from showandtell.server.auth.oidc import Issuer, IssuerMetadata
-from showandtell.server.auth.tokens import UnknownKey
+from showandtell.server.auth.oidc import Issuer, IssuerMetadata, tokens
 
 #: Errors after which the user has to sign in again (RFC 6749, section 5.2; OpenID Connect Core 1.0, section 3.1.2.6).
 #: All others may be mistakes of an operator, and count as an issuer that doesn't respond.
@@ -60,7 +59,7 @@ async def refresh(issuer: Issuer, refresh_token: str, user: str, now: float) -> 
     if "id_token" in response:  # optional here; OpenID Connect Core 1.0, section 12.2
         try:
             claims = await issuer.read_token(str(response["id_token"]), issuer.oidc.client_id, now)
-        except UnknownKey as error:
+        except tokens.UnknownKey as error:
             raise LoginUnavailable(str(error)) from error
         if issuer.name_of(claims) != user:
             raise Unauthorised("the issuer answered with the token of another user")
