@@ -5,8 +5,6 @@ Exit status: 0 complete, 1 error, 2 usage, 3 incomplete, 4 refused, 130 interrup
 
 from __future__ import annotations
 
-import atexit
-import gc
 import io
 import signal
 import sys
@@ -15,21 +13,17 @@ from types import FrameType
 import typer
 from typer.exceptions import TyperException
 
+from showandtell.cli.collector import collect_seldom
 from showandtell.cli.commands import app
 from showandtell.cli.statuses import ENDING, EXIT, INTERRUPTED
 from showandtell.core.display.words import plain
 from showandtell.errors import ShowAndTellError, UnknownModel, UnsupportedFile, UsageError
 from showandtell.media.sandbox import hide_process
 
-#: New objects between two garbage collections. Python's own 700 are a fifth of the time of a start: the collector looks
-#: hundreds of times through what is loaded, none of which is garbage.
-OBJECTS_BETWEEN_COLLECTIONS = 100_000
-
 
 def run() -> None:
     """Run the command that the arguments name; each of our errors is one line on stderr and an exit status."""
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    atexit.register(gc.freeze)  # so that the interpreter's last collection skips everything: the memory is freed anyway
+    collect_seldom()
     replace_unencodable()
     hide_process()  # its environment holds keys
     exit_on_signals()

@@ -21,6 +21,7 @@ from showandtell.agent.named import import_function
 from showandtell.cli import arguments
 from showandtell.cli.agents import file_policy, folder_of, named_tools
 from showandtell.cli.announce import Codes, Ready, announce, write_apart
+from showandtell.cli.collector import collect_what_is_new
 from showandtell.cli.configured import AGENT, with_settings
 from showandtell.cli.sessions import place_of
 from showandtell.config.read import read_instructions
@@ -160,7 +161,12 @@ def run_server(options: ServeOptions, listening: socket.socket, on_started: Call
     hide_process()  # a worker is a new process
     configure_logging(options.settings.server.log_format, verbose=options.verbose)
     app = make_app(config_of(options))
-    run(app, listening, on_started, options.settings.server.proxies)
+
+    def on_ready(server: Server) -> None:
+        collect_what_is_new()
+        on_started(server)
+
+    run(app, listening, on_ready, options.settings.server.proxies)
 
 
 def run_workers(options: ServeOptions, listening: socket.socket, on_ready: Callable[[Ready], None], count: int) -> None:
