@@ -15,11 +15,14 @@ import msgspec
 from showandtell.agent.context import RunContext
 from showandtell.agent.dependencies import Injected
 from showandtell.agent.docstrings import read_docstring
+from showandtell.agent.function_texts import FunctionTexts
 from showandtell.agent.signatures import bound_names, innermost, parameters_of
 from showandtell.core.wire.options import ToolSpec
 from showandtell.errors import BadInput
 
 DEFAULT_TIMEOUT = 120.0
+#: The descriptions of functions, and the schemas of their parameters.
+DESCRIPTIONS, SCHEMAS = FunctionTexts(), FunctionTexts()
 #: Prefix of the fields of a parameters' model, since pydantic reserves `schema`, `copy` and names like `_x`.
 FIELD_PREFIX = "argument_"
 UNNAMED = frozenset({Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD})
@@ -87,9 +90,10 @@ class Tool:
     @cached_property
     def spec(self) -> ToolSpec:
         """The tool's declaration for the model."""
-        schema = self.parameters if self.parameters is not None else self.arguments.model_json_schema()
-        schema = {key: value for key, value in schema.items() if key != "title"}
-        return ToolSpec(self.name, self.description, msgspec.json.encode(schema).decode())
+        if self.parameters is not None:
+            return ToolSpec(self.name, self.description, encode_schema(self.parameters))
+        schema = SCHEMAS.get(self.run, lambda: encode_schema(self.arguments.model_json_schema()))
+        return ToolSpec(self.name, self.description, schema)
 
     def bind(self, arguments: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
         """The keyword arguments of a call that the model fills.
@@ -107,6 +111,11 @@ class Tool:
             bound = {name.removeprefix(FIELD_PREFIX): getattr(model, name) for name in names}
         inspect.signature(self.run).bind(**bound, **self.injected.parameters)
         return bound
+
+
+def encode_schema(schema: Mapping[str, Any]) -> str:
+    """A JSON schema as text, without the title that pydantic gives it."""
+    return msgspec.json.encode({key: value for key, value in schema.items() if key != "title"}).decode()
 
 
 @overload
@@ -172,7 +181,7 @@ def as_tool(value: Callable[..., Any] | Tool) -> Tool:
     name = getattr(inner, "__name__", type(inner).__name__)
     if not callable(inner) or not name.isidentifier():
         raise BadInput(f"{value!r} has no name that a model could call: use Tool(name=..., run=...)")
-    return Tool(name, read_docstring(inner)[0], run=value)
+    return Tool(name, DESCRIPTIONS.get(inner, lambda: read_docstring(inner)[0]), run=value)
 
 
 def rebind(value: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
