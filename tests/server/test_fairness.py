@@ -144,12 +144,12 @@ async def test_questions_about_pictures_wait_for_ocr_without_a_thread_and_not_fo
         ann, bob = map(open_accounts(site), ["ann", "bob"])
         files = [await upload(ann, fixtures.png(9 + number), "a.png") for number in range(5)]
         monkeypatch.setattr(send, "OCR_WAIT", 60.0)
-        questions = [site.post("what is this?", f"of {file}", files=(file,), session=ann) for file in files[:3]]
+        questions = [site.post("what does it say?", f"of {file}", files=(file,), session=ann) for file in files[:3]]
         async with started(questions):
             await until(lambda: gate.OCR.turns.count_waiting("ann") == 2)
             assert (await site.post("hello", session=bob))[0] == 200
             monkeypatch.setattr(send, "OCR_WAIT", 0.01)
-            answer = await site.post("what is this?", files=(files[4],), session=ann)
+            answer = await site.post("what does it say?", files=(files[4],), session=ann)
             assert "text not read: OCR is busy with other pictures, ask again in a moment" in texts(answer[1])
             (tmp_path / "go").touch()
     pool.stop()

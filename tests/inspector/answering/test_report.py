@@ -225,9 +225,24 @@ def test_a_text_given_as_words_is_described_by_number():
     assert "as words, 18 characters, 18 bytes in UTF-8, sha256 " in output
 
 
-def test_a_report_says_that_a_pictures_text_was_not_read():
-    output = words(claude(user("look", image(RED))))
+@pytest.mark.parametrize(
+    "asked", ["look", "What is this?", "What colour has it?", "Which of them is ready?", "Explain it"]
+)
+def test_a_picture_is_described_without_its_text_unless_somebody_asks_for_that(asked: str):
+    output = words(claude(user(asked, image(RED))))
+    assert "8 x 8 pixels\n  colours: red 100%" in output
     assert ("text not read: ask what it says" in output) == bool(find_spec("rapidocr"))
+
+
+@pytest.mark.parametrize(
+    "asked", ["What does image 1 say?", "What is written in image 1?", "Read image 1", "Which letters has the parcel?"]
+)
+def test_the_text_of_a_picture_is_read_when_a_later_question_asks_for_it(asked: str):
+    picture = label("image 1: a.jpg"), image(written("Parcel 4711"), "image/jpeg")
+    first = words(claude(user("What is this?", *picture)))
+    later = words(claude(user("What is this?", *picture), assistant(first), user(asked)))
+    assert "460 x 120 pixels" in first
+    assert ("Parcel 4711" in first, "Parcel 4711" in later) == (False, bool(find_spec("rapidocr")))
 
 
 def test_a_report_says_why_there_is_no_text_where_it_was_asked_for():

@@ -33,7 +33,7 @@ class Examine(Protocol):
     """A function that examines a file, such as `report.examine`."""
 
     def __call__(self, file: ReceivedFile, index: int, *, read: bool) -> FileReport:
-        """Describe a file. With `read`, also extract its text."""
+        """Describe a file. With `read`, also run OCR on it."""
         ...
 
 

@@ -20,6 +20,7 @@ from showandtell.inspector.answering.report import (
 )
 from showandtell.inspector.answering.words import (
     InlinedFile,
+    asks_for_text,
     asks_question,
     find_inlined,
     find_notes,
@@ -35,9 +36,9 @@ RECORDS = re.compile(r"\[\s*\{")
 
 def describe_received(context: AnswerContext, examine: Examine) -> str:
     """Describe what came since the last user text, with quotes first if it asks a question. Empty if nothing came."""
-    question = asks_question(context.text)
+    question, read = asks_question(context.text), asks_for_text(context.text)
     received = [file for turn in context.current for file in files_of(turn)]
-    reports = {file.position: examine(file, index, read=question) for index, file in enumerate(received, 1)}
+    reports = {file.position: examine(file, index, read=read) for index, file in enumerate(received, 1)}
     inlined = [file for turn in context.current for file in find_inlined(turn)]
     results = [result for turn in context.current for result in results_of(turn)]
     calls = calls_of(context.request.turns)
@@ -81,8 +82,8 @@ def _examine_once(file: KnownFile, examine: Examine, reports: dict[str, FileRepo
 def describe_mentioned(context: AnswerContext, examine: Examine) -> str:
     """Describe the files that the user mentions: only quotes if these answer the question, else reports."""
     files = [file for file in context.mentioned.files if file.is_present]
-    question = asks_question(context.text)
-    reports = {file: examine_known(file, examine, read=question) for file in files}
+    question, read = asks_question(context.text), asks_for_text(context.text)
+    reports = {file: examine_known(file, examine, read=read) for file in files}
     sources = [Source(report.title, report.text) for file_reports in reports.values() for report in file_reports]
     quotes = find_answers(context, sources) if question else []
     missing = format_missing(context.mentioned, context.files)
@@ -117,12 +118,12 @@ def _format_mentioned(reports: dict[KnownFile, list[FileReport]]) -> str:
 
 
 def earlier_sources(context: AnswerContext, examine: Examine) -> list[Source]:
-    """All texts from earlier turns."""
-    calls = calls_of(context.request.turns)
+    """All texts from earlier turns; those of pictures if the user asks for text."""
+    calls, read = calls_of(context.request.turns), asks_for_text(context.text)
     sources: list[Source] = []
     for turn in context.earlier:
         sources += [*_sources_inlined([turn]), *_sources_in_results(results_of(turn), calls)]
-        reports = [examine(file, index, read=True) for index, file in enumerate(files_of(turn), 1)]
+        reports = [examine(file, index, read=read) for index, file in enumerate(files_of(turn), 1)]
         sources += [Source(report.title, report.text) for report in reports]
     return sources
 

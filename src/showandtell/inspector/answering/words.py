@@ -24,6 +24,12 @@ QUESTION = re.compile(
     r"\?|\b(what|which|who|whose|when|where|why|how|read|says?|total|text|words?|tell|quote|find|explain)\b",
     re.IGNORECASE,
 )
+#: Words that ask for the text in pictures, which takes a second to read.
+ASKS_FOR_TEXT = re.compile(
+    r"\b(texts?|read|reads|reading|says?|saying|said|words?|wording|write|writes|writing|written|wrote|letters?|lines?"
+    r"|quotes?|quoted|spell\w*|transcri\w*|ocr|total)\b",
+    re.IGNORECASE,
+)
 STOP = frozenset(
     re.findall(
         r"\w+",
@@ -98,6 +104,11 @@ def title_of(file: ReceivedFile, index: int) -> str:
 def asks_question(text: str) -> bool:
     """Whether the text asks about content, rather than about what was received."""
     return QUESTION.search(text) is not None
+
+
+def asks_for_text(text: str) -> bool:
+    """Whether a question is about the text in pictures."""
+    return asks_question(text) and ASKS_FOR_TEXT.search(text) is not None
 
 
 def stem(word: str) -> str:
