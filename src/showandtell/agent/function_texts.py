@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType, MethodType
-from typing import Any, cast
+from typing import Any
 from weakref import WeakKeyDictionary
 
 #: Number of functions whose texts are kept.
 MAX_FUNCTIONS = 10_000
+#: Types whose objects equal no other.
+BY_IDENTITY: tuple[type, ...] = (FunctionType, partial)
 
 
 class FunctionTexts:
@@ -22,34 +24,25 @@ class FunctionTexts:
 
     def __init__(self, max_size: int = MAX_FUNCTIONS) -> None:
         self._max_size = max_size
-        self._texts: WeakKeyDictionary[Any, dict[bool, str]] = WeakKeyDictionary()
+        self._texts: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+        self._texts_of_methods: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def get(self, function: Callable[..., Any], derive: Callable[[], str]) -> str:
+    def get(self, function: Any, derive: Callable[[], str]) -> str:
         """The text of a function; `derive` is called if it isn't known."""
-        owner = owner_of(function)
-        if owner is None:
-            return derive()
-        is_bound = owner is not function  # and so lacks the first parameter
-        with self._lock:
-            text = self._texts.get(owner, {}).get(is_bound)
+        if type(function) in BY_IDENTITY:
+            return self._find(self._texts, function, derive)
+        # A method without a docstring of its own has that of a base class, which depends on its object's class.
+        if type(function) is MethodType and type(function.__func__) is FunctionType and function.__doc__:
+            return self._find(self._texts_of_methods, function.__func__, derive)
+        return derive()
+
+    def _find(self, texts: WeakKeyDictionary[Any, str], owner: object, derive: Callable[[], str]) -> str:
+        text = texts.get(owner)
         if text is None:
             text = derive()
             with self._lock:
-                self._make_room()
-                self._texts.setdefault(owner, {})[is_bound] = text
+                while len(texts) >= self._max_size:
+                    del texts[next(texts.keys())]  # the one that has been known for longest
+                texts[owner] = text
         return text
-
-    def _make_room(self) -> None:
-        """Drop the function that has been known for longest if all places are taken."""
-        if len(self._texts) >= self._max_size:
-            del self._texts[next(self._texts.keys())]
-
-
-def owner_of(function: Any) -> object | None:
-    """The object that a text depends on and lives as long as; None if it may depend on more."""
-    if type(function) in {FunctionType, partial}:
-        return cast("object", function)
-    if isinstance(function, MethodType) and isinstance(function.__func__, FunctionType) and function.__doc__:
-        return function.__func__  # without a docstring of its own, it has that of a base class
-    return None

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -425,6 +426,20 @@ def test_a_temporary_folder_goes_with_the_last_of_its_parts():
     del part
     gc.collect()
     assert not path.exists()
+
+
+def test_a_temporary_folder_is_made_when_it_is_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = Folder()
+    assert [*tmp_path.iterdir()] == []
+    put(folder, b"bytes")
+    assert [*tmp_path.iterdir()] == [folder.path]
+
+
+def test_a_temporary_folder_that_can_not_be_made_is_an_error_of_the_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(StorageFailed, match="missing can't be used"):
+        put(Folder(), b"bytes")
 
 
 def test_an_address_is_a_folder_or_a_bucket(tmp_path):

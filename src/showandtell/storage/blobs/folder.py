@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Generator, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
@@ -47,12 +48,22 @@ class Folder(BlobStore):
     """
 
     def __init__(self, path: Path | None = None, *, durable: bool = True, spools: SpoolDirectory | None = None) -> None:
-        if path is None:
-            path = Path(tempfile.mkdtemp(prefix="showandtell-"))
-            spools = SpoolDirectory(path, durable=False)
-            weakref.finalize(spools, shutil.rmtree, path, ignore_errors=True)
-        self.path = path
-        self._spools = spools or SpoolDirectory(path, durable=durable)
+        if path is not None:
+            self.path = path
+            self._spools = spools or SpoolDirectory(path, durable=durable)
+
+    @cached_property
+    def path(self) -> Path:
+        """The folder; a temporary one is made when it is first used. Raises `StorageFailed`."""
+        return self._spools.path
+
+    @cached_property
+    def _spools(self) -> SpoolDirectory:
+        parent = Path(tempfile.gettempdir())
+        with disk_errors(parent):
+            spools = SpoolDirectory(Path(tempfile.mkdtemp(prefix="showandtell-", dir=parent)), durable=False)
+        weakref.finalize(spools, shutil.rmtree, spools.path, ignore_errors=True)
+        return spools
 
     @property
     def durable(self) -> bool:
