@@ -51,7 +51,7 @@ lint: .venv/.ready-dev page
 	@$(PYTHON) hatch_build.py --check
 
 bench: .venv/.ready-dev page browser
-	.venv/bin/python bench/imports.py
+	.venv/bin/python bench/start.py
 	.venv/bin/python bench/steps.py
 	.venv/bin/python bench/long_results.py
 	.venv/bin/python bench/request.py
