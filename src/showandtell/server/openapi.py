@@ -11,7 +11,7 @@ from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import auth_context, current_user
 from showandtell.server.middleware.body_limits import LIMITS, MAX_BODY, MAX_CHAT_BODY, OWN_LIMITS
 from showandtell.server.middleware.origin_guard import PROBE_PATHS, UPLOADS_PATH
-from showandtell.server.schemas import ERROR_DESCRIPTIONS, INVOICE, Shape
+from showandtell.server.schemas import ERROR_CONTENT, ERROR_DESCRIPTIONS, INVOICE, ErrorShape, Shape
 
 METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options"})
 COOKIE_DESCRIPTION = "the page's cookie; its name has a suffix for each server, and the prefix __Host- under https"
@@ -54,7 +54,7 @@ PATH_EXAMPLES: dict[str, dict[str, str]] = {
 }
 #: Error statuses of every route with a body.
 BODY_STATUSES = (400, 413, 415)
-ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorShape"}}}
+COMPONENTS = "#/components/schemas/{model}"
 
 
 def customize_openapi(app: FastAPI) -> None:
@@ -82,6 +82,8 @@ def complete(schema: dict[str, Any]) -> dict[str, Any]:
     components = schema.setdefault("components", {})
     for name in ("HTTPValidationError", "ValidationError"):
         components.get("schemas", {}).pop(name, None)
+    error = ErrorShape.model_json_schema(ref_template=COMPONENTS)
+    components["schemas"] = {**components.get("schemas", {}), **error.pop("$defs"), ErrorShape.__name__: error}
     components["securitySchemes"] = SECURITY
     for shape in Shape.__subclasses__():
         if shape.__name__ in components["schemas"] and (examples := examples_of(shape)):

@@ -126,9 +126,13 @@ ERROR_DESCRIPTIONS = {
 }
 
 
+#: The body of an error in the OpenAPI document. As a `model` it would be built for each response of each route.
+ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorShape"}}}
+
+
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI responses for these errors and for those that every route has."""
     return {
-        status: {"model": ErrorShape, "description": ERROR_DESCRIPTIONS[status]}
+        status: {"content": ERROR_CONTENT, "description": ERROR_DESCRIPTIONS[status]}
         for status in sorted({401, 403, 429, 503, *statuses})
     }
