@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from showandtell.inspector.answering.arguments import Command, read_arguments
 from showandtell.inspector.anthropic.read import HOSTS
+from showandtell.inspector.hosts import MODULES, find_host, hosts_in
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.request import OfferedTool
 from support.fixtures import gif, jpeg, pdf, png, truncated, wav, webp
@@ -373,3 +374,10 @@ def test_a_long_and_hostile_message_is_answered_like_any_other(text):
         return f"{title}: {values}"
 
     assert Agent("inspector", tools=[chart]).run_sync(text).status in {"complete", "incomplete"}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_host_is_found_in_the_module_that_is_named_for_it(module):
+    hosts = hosts_in(module)
+    assert {host.base for host in hosts} == {*MODULES[module]}
+    assert all(find_host(f"/{host.base}/none")[0].base == host.base for host in hosts)

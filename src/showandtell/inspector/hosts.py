@@ -5,33 +5,37 @@ The first segment names the host. The rest is the path after the SDK's base URL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 
-from showandtell.inspector.anthropic import partners
-from showandtell.inspector.anthropic import read as anthropic_messages
-from showandtell.inspector.bedrock import read as bedrock_converse
-from showandtell.inspector.gemini import read as gemini
-from showandtell.inspector.openai_chat import dialects
-from showandtell.inspector.openai_chat import read as openai_chat
-from showandtell.inspector.openai_responses import read as openai_responses
 from showandtell.inspector.request import Host
 
-HOSTS: tuple[Host, ...] = (
-    *anthropic_messages.HOSTS,
-    *openai_responses.HOSTS,
-    *openai_chat.HOSTS,
-    *gemini.HOSTS,
-    *bedrock_converse.HOSTS,
-    *partners.HOSTS,
-    *dialects.HOSTS,
-)
+#: Servers that people run themselves.
+SERVERS = ("ollama", "vllm", "llamacpp", "lmstudio", "litellm")
+#: The modules of the hosts, in the order in which they are asked, and the bases of each one's hosts. A program that
+#: uses one host imports its modules alone.
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "anthropic.read": ("anthropic",),
+    "openai_responses.read": ("openai", "azure", "xai"),
+    "openai_chat.read": ("openai",),
+    "gemini.read": ("google", "vertex"),
+    "bedrock.read": ("bedrock",),
+    "anthropic.partners": ("anthropic-bedrock", "anthropic-vertex"),
+    "openai_chat.dialects": ("azure", "groq", "openrouter", "mistral", "cohere", *SERVERS),
+}
+
+
+def hosts_in(module: str) -> Sequence[Host]:
+    """The hosts of a module."""
+    return import_module(f"showandtell.inspector.{module}").HOSTS
 
 
 def find_host(path: str) -> tuple[Host, Mapping[str, str | None] | None]:
     """The host of a path, and the groups of its pattern. The groups are None if the host doesn't have that path."""
     base, _, rest = path.removeprefix("/").partition("/")
-    candidates = [host for host in HOSTS if host.base == base]
+    modules = [module for module, bases in MODULES.items() if base in bases]
+    candidates = [host for module in modules for host in hosts_in(module) if host.base == base]
     for host in candidates:
         if match := host.path.fullmatch("/" + rest):
             return host, match.groupdict()
-    return (candidates or [host for host in HOSTS if "/messages" in path] or [*openai_chat.HOSTS])[0], None
+    return (candidates or hosts_in("anthropic.read" if "/messages" in path else "openai_chat.read"))[0], None
