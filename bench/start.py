@@ -35,6 +35,8 @@ IMPORTS = {
     "openai": ("from openai import OpenAI", "openai==3.54.0"),
     "anthropic": ("from anthropic import Anthropic", "anthropic==2.12.0"),
 }
+PYDANTIC_AI = ("start-pydantic_ai", IMPORTS["pydantic_ai"][1])
+RUN = "from {module} import Agent; Agent({model!r}).run_sync('hello')"
 TOOLS = {
     "pydantic-ai": ("tools_pydantic_ai", "pydantic-ai-slim==2.68.0"),
     "langchain": ("tools_langchain", "langchain-core==1.7.2"),
@@ -95,6 +97,14 @@ def starts(programs: Programs) -> list[Figure]:
         name: programs.run(install(f"start-{name}", package), "-c", code) for name, (code, package) in IMPORTS.items()
     }
     costs = rounds(STARTS, floor=bare, ours=programs.run(OURS, "-c", "from showandtell import Agent"), **imports)
+    names = "Agent, File, FilePolicy, ModelSettings, RunContext, RunLimits, ToolResult, tool"
+    several = rounds(STARTS, floor=bare, ours=programs.run(OURS, "-c", f"from showandtell import {names}"))
+    first_run = rounds(
+        STARTS,
+        floor=bare,
+        ours=programs.run(OURS, "-c", RUN.format(module="showandtell", model="inspector")),
+        pydantic_ai=programs.run(install(*PYDANTIC_AI), "-c", RUN.format(module="pydantic_ai", model="test")),
+    )
     version = rounds(STARTS, floor=bare, ours=programs.run(*COMMAND, "--version"))
     ask = programs.run(*COMMAND, "ask", "hello", "-m", "inspector")
     asked = rounds(STARTS, floor=bare, ours=ask)
@@ -102,6 +112,8 @@ def starts(programs: Programs) -> list[Figure]:
     served = rounds(STARTS, floor=programs.until_ready(OURS, HERE / "peers/bare_app.py"), ours=server)
     return [
         figure("`from showandtell import Agent`, first", costs, 150, "0.5 s"),
+        figure("the same with `File`, `ToolResult`, `RunContext`, `tool` and the settings, first", several, 150, ""),
+        figure("an agent's first run, without a network, with the start of its process", first_run, None, ""),
         figure("`showandtell --version`", version, 80, "0.49 s"),
         figure("`showandtell ask hello` with the inspector, stored", asked, 400, "0.87 s"),
         figure("`showandtell serve` until it is ready", served, 700, "1.4 s"),

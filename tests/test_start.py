@@ -39,6 +39,14 @@ def test_an_import_of_agent_loads_what_the_class_needs_alone(tmp_path):
     assert len(modules) <= 80
 
 
+def test_names_that_programs_import_beside_it_load_no_event_loop_and_no_pydantic(tmp_path):
+    names = "Agent, Connection, File, FilePolicy, ModelSettings, RunContext, RunLimits, ToolResult, tool"
+    modules = imported(tmp_path, "-c", f"from showandtell import {names}")
+    assert modules & (LARGE - {"dataclasses", "msgspec"}) == set()
+    assert modules & {"showandtell.agent.loop", "showandtell.providers.rows", "showandtell.core.wire.request"} == set()
+    assert len(modules) <= 190
+
+
 def test_the_version_is_printed_without_any_library(tmp_path):
     modules = imported(tmp_path, "-m", "showandtell", "--version")
     assert "showandtell.cli.main" in modules

@@ -21,8 +21,6 @@ Ready: TypeAlias = tuple[Draft, Sequence[ProbedFile]]
 
 log = logging.getLogger("showandtell.tools")
 
-#: Default maximum number of characters of one result.
-MAX_TOOL_TEXT = 40_000
 #: The lowest maximum: `get_document` has to fit its answer, with a heading, into it.
 MIN_TOOL_TEXT = 1000
 NOT_STORED = "was not stored before the run ended: ask the model to make it again"

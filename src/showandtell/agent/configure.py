@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from msgspec import structs
 
 from showandtell.agent.accept_results import check_max_tool_text
-from showandtell.agent.decide import LoopLimits, OnFull
+from showandtell.agent.decide import LoopLimits
 from showandtell.agent.descriptions import Describer, FunctionDescriber, ModelDescriber
 from showandtell.agent.loader import Fetch, Sharing
 from showandtell.agent.output import AnswerForm, OutputType, choose_form
@@ -20,6 +20,7 @@ from showandtell.agent.tools import Tool
 from showandtell.config.user_settings import find_target
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.google import EXPRESS, in_express_mode
+from showandtell.core.limits import OnFull
 from showandtell.core.messages.file import File
 from showandtell.core.planning.conversions import sees_images
 from showandtell.core.planning.values import Policy, by_kind

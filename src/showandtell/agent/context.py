@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
-from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.events.types import ToolProgress
 from showandtell.core.messages.attachments import Attachment, Facts, find_attachment
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Shown
 from showandtell.errors import BadInput
+from showandtell.lazy import LazyModule
 
 if TYPE_CHECKING:
+    import asyncio
+
     from typing_extensions import TypeVar
+
+    from showandtell.core.collect import tool_result
 
     DepsT = TypeVar("DepsT", default=Any)
 else:
     from typing import TypeVar
 
+    asyncio, tool_result = LazyModule("asyncio"), LazyModule("showandtell.core.collect.tool_result")
     DepsT = TypeVar("DepsT")
 
 Convert: TypeAlias = Callable[[DerivationRequest], Awaitable[Derivative | Failed]]
@@ -153,6 +157,6 @@ class RunContext(Generic[DepsT]):
         `preview` is a picture or another file that people see while the tool works, as a small picture. It isn't
         stored, and no model sees it. Of several within half a second, only the newest is shown.
         """
-        files = ToolResult(preview).files
+        files = tool_result.ToolResult(preview).files
         file = next((file for file in files if isinstance(file, File) and file.audience != "assistant"), None)
         self.emit(ToolProgress(self.call_id, done, total, note, file))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from showandtell.core.events.types import Status
+from showandtell.core.limits import OnFull
 from showandtell.core.messages.message import Message, last_text
 from showandtell.core.messages.parts import Approval, Correction, HostedBlock, Opaque, ToolCall
 from showandtell.core.planning.values import View
-
-#: What happens to a conversation that is longer than the model's context window.
-OnFull: TypeAlias = Literal["error", "drop_oldest", "summarize"]
 
 
 class LoopLimits(Struct, frozen=True):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from showandtell.agent.decide import OnFull
 from showandtell.agent.fit_context import ADVICE, NOTHING_LEFT, ContextFit
 from showandtell.agent.media_errors import (
     describe_files,
@@ -26,6 +25,7 @@ from showandtell.agent.model_probe import takes_images
 from showandtell.agent.provider_uploads import by_bytes, forget_missing
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.events.types import Retry
+from showandtell.core.limits import OnFull
 from showandtell.core.messages.derivations import DerivationRequest, Failed
 from showandtell.core.planning.left_out import cut_at
 from showandtell.core.planning.values import Entry, Plan, RenderedFile, View

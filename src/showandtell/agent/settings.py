@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from showandtell.agent.accept_results import MAX_TOOL_TEXT
-from showandtell.agent.decide import OnFull
-from showandtell.agent.descriptions import Describe
-from showandtell.agent.loader import Sign, Transcribe
-from showandtell.agent.tools import Tool
-from showandtell.agent.toolsets import Toolset
-from showandtell.core.capabilities.cells import Capability, Target
-from showandtell.core.media_types.kinds import Kind
-from showandtell.core.messages.file import File
-from showandtell.core.planning.values import OnUnsupported
+from showandtell.core.limits import MAX_FILE_BYTES, MAX_TOOL_TEXT, OnFull
 from showandtell.core.wire.options import Effort
 from showandtell.errors import BadInput
-from showandtell.network.fetch import FetchPolicy
-from showandtell.network.transport import Transport
-from showandtell.providers.client import connect_client
-from showandtell.providers.exchange import Exchange
-from showandtell.providers.rows import connect
-from showandtell.storage.conversations.protocol import Conversation
-from showandtell.storage.files.file_cache import MAX_FILE_BYTES
+from showandtell.lazy import LazyModule
+
+# A server stores `ModelSettings` and `RunLimits`: msgspec reads their annotations, which therefore aren't below.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from showandtell.agent.descriptions import Describe
+    from showandtell.agent.loader import Sign, Transcribe
+    from showandtell.agent.tools import Tool
+    from showandtell.agent.toolsets import Toolset
+    from showandtell.core.capabilities.cells import Capability, Target
+    from showandtell.core.media_types.kinds import Kind
+    from showandtell.core.messages.file import File
+    from showandtell.core.planning.values import OnUnsupported
+    from showandtell.network.fetch import FetchPolicy
+    from showandtell.network.transport import Transport
+    from showandtell.providers import client as sdk_clients
+    from showandtell.providers import rows
+    from showandtell.providers.exchange import Exchange
+    from showandtell.storage.conversations.protocol import Conversation
+else:
+    sdk_clients, rows = LazyModule("showandtell.providers.client"), LazyModule("showandtell.providers.rows")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +208,7 @@ class Connection:
     def open(self, target: Target, transport: Transport) -> Exchange:
         """The exchange with a target's host. Raises `MissingKey`, which names the variable to set, or `BadInput`."""
         if self.client is None:
-            return connect(
+            return rows.connect(
                 target,
                 base_url=self.base_url,
                 api_key=self.api_key,
@@ -211,4 +217,4 @@ class Connection:
             )
         if self.base_url or self.api_key or self.headers:
             raise BadInput("client= includes base_url, api_key and headers: pass either client= or those")
-        return connect_client(target, self.client, transport=transport)
+        return sdk_clients.connect_client(target, self.client, transport=transport)

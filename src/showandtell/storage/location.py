@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from showandtell.config.user_settings import data_folder
+from showandtell.core.limits import MAX_FILE_BYTES
 from showandtell.errors import UsageError
-from showandtell.storage.files.file_cache import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from showandtell.core.collect.entry import collect_links
-from showandtell.core.collect.libraries import read_error_and_metadata
 from showandtell.core.collect.nodes import Collected, HasParts, Link
 from showandtell.core.collect.surrogates import join_surrogates
 from showandtell.core.messages.file import File
@@ -15,6 +14,12 @@ from showandtell.core.messages.message import Draft
 from showandtell.core.messages.metadata import dump_metadata
 from showandtell.core.messages.parts import Json, Shown, Text, ToolCall
 from showandtell.errors import BadInput
+from showandtell.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from showandtell.core.collect import entry, libraries
+else:  # a tool's module names the class long before it returns a value
+    entry, libraries = LazyModule("showandtell.core.collect.entry"), LazyModule("showandtell.core.collect.libraries")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -45,7 +50,7 @@ class ToolResult(HasParts):
         files_from: str | Path | None = None,
     ) -> None:
         folder = None if files_from is None else Path(files_from)
-        parts = [part for value in values for part in collect_links(value, folder)]
+        parts = [part for value in values for part in entry.collect_links(value, folder)]
         object.__setattr__(self, "links", {at: part for at, part in enumerate(parts) if isinstance(part, Link)})
         object.__setattr__(self, "parts", tuple(part.plain if isinstance(part, Link) else part for part in parts))
         outcomes = [read_outcome(value) for value in values]
@@ -82,7 +87,9 @@ class ToolResult(HasParts):
 
 def read_outcome(value: object) -> tuple[bool, object]:
     """The error flag and the metadata of a value."""
-    return (value.is_error, value.metadata) if isinstance(value, ToolResult) else read_error_and_metadata(value)
+    return (
+        (value.is_error, value.metadata) if isinstance(value, ToolResult) else libraries.read_error_and_metadata(value)
+    )
 
 
 def list_files(part: Collected) -> tuple[File | Shown, ...]:

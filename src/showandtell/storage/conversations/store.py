@@ -13,6 +13,7 @@ from typing import Any, Self, TypedDict, Unpack
 from sqlalchemy import URL, Connection, Engine, bindparam, delete, insert, select, update
 
 from showandtell.config.private_folder import make_private_folder
+from showandtell.core.limits import MAX_FILE_BYTES
 from showandtell.core.messages.attachments import ProbedFile
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
@@ -45,7 +46,7 @@ from showandtell.storage.database.quotas import Account, Quotas, reference_from_
 from showandtell.storage.database.reserve import Reserve
 from showandtell.storage.database.tables import attachments, conversations, shares
 from showandtell.storage.files.convert import MAX_CONCURRENT
-from showandtell.storage.files.file_cache import MAX_FILE_BYTES, FileCache
+from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.proofs import MAX_CONCURRENT_PROBES, PROBE_SECONDS, start_probe
 
 #: Seconds that the reserve's disk may take, and the threads that wait for it.

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from showandtell.core.collect.entry import collect
+from showandtell.core.limits import MAX_FILE_BYTES
 from showandtell.core.media_types.claims import normalize_type, read_claim
 from showandtell.core.messages.attachments import Address, Facts, ProbedFile
 from showandtell.core.messages.file import EncodedText, File, Reader, Uri
@@ -25,7 +26,6 @@ from showandtell.storage.blobs.open import open_store
 from showandtell.storage.blobs.zstd import is_compressible
 from showandtell.storage.files.sources import SpooledSource, StoredSource
 
-MAX_FILE_BYTES = 20_000_000
 #: Blobs up to this size stay uncompressed: they would use the same disk blocks.
 MIN_COMPRESSED_BYTES = 4096
 #: How many probe results are cached.
