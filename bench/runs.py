@@ -19,13 +19,13 @@ import aiohttp
 
 from figures import FLOOR, Figure, save
 from processes import processor_seconds
-from servers import HERE, client, least, ours, proxy, pydantic_ai, read, started
+from servers import HERE, bare, client, ours, proxy, pydantic_ai, read, started
 
 #: Events of an answer, answers in a round, how many at once, and rounds.
 EVENTS, RUNS, AT_ONCE, ROUNDS = 10, 200, 10, 8
 USERS = 50
 SERVERS: dict[str, tuple[Callable[[str, str], Any], str]] = {
-    FLOOR: (least, "/api/chat"),
+    FLOOR: (bare, "/api/chat"),
     "ours": (ours, "/api/chat"),
     "LiteLLM 1.109": (proxy, "/v1/chat/completions"),
     "pydantic-ai 2.68": (pydantic_ai, "/api/chat"),
@@ -34,7 +34,7 @@ SERVERS: dict[str, tuple[Callable[[str, str], Any], str]] = {
 
 @asynccontextmanager
 async def asking(url: str, path: str) -> AsyncIterator[Callable[[int, int], Any]]:
-    """A function that asks for some answers, so many at once, and returns the seconds to the first byte of each."""
+    """A function that asks for some answers, by number and how many at once, and returns the seconds to the first byte of each."""
     async with client(url) as session:
 
         async def ask(count: int, at_once: int) -> list[float]:

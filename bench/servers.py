@@ -108,9 +108,9 @@ def ours(folder: str, provider: str, port: int = 0, log: IO[str] | None = None) 
     )
 
 
-def least(folder: str, provider: str) -> Any:
-    """Start a server that does the least for an answer, see `served/least.py`."""
-    return started(str(HERE / "served/least.py"), f"{folder}/least.db", **reaching(provider))
+def bare(folder: str, provider: str) -> Any:
+    """Start a server that does the least for an answer, see `served/bare.py`."""
+    return started(str(HERE / "served/bare.py"), f"{folder}/bare.db", **reaching(provider))
 
 
 def proxy(folder: str, provider: str) -> Any:

@@ -1,40 +1,69 @@
-"""The floor: Starlette and uvicorn that stream ready bytes, in pieces as large as a read of 16 KiB gives."""
+"""The least that a chat server does for an answer: a route, a request to the provider, and two durable commits.
+
+It relays the provider's bytes as they come, without reading them, and stores the question before and the answer after.
+"""
 
 from __future__ import annotations
 
+import os
 import socket
+import sqlite3
+import sys
+from asyncio import get_running_loop
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 
+import aiohttp
 import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import StreamingResponse
-from starlette.routing import Route
+from fastapi import FastAPI, Request
+from fastapi.responses import StreamingResponse
 
-CHUNK = b'data: {"type":"text-delta","id":"1.t0","delta":" quarterly"}\n\n'
-#: Events of the provider in one read of 16 KiB.
-AT_ONCE = 120
+THREAD = ThreadPoolExecutor(1)
+DATABASE = sqlite3.connect(sys.argv[1], isolation_level=None, check_same_thread=False)
+for statement in ("journal_mode=WAL", "synchronous=FULL"):
+    DATABASE.execute(f"PRAGMA {statement}")
+DATABASE.execute("CREATE TABLE messages (chat TEXT, record BLOB)")
 
 
-async def chat(request: Request) -> StreamingResponse:
-    """As many events as are asked for."""
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Keep one client for all requests."""
+    async with aiohttp.ClientSession(os.environ["ANTHROPIC_BASE_URL"]) as app.state.session:
+        yield
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+async def store(chat: str, record: bytes) -> None:
+    """Store a message in a transaction of its own."""
+    await get_running_loop().run_in_executor(
+        THREAD, DATABASE.execute, "INSERT INTO messages VALUES (?, ?)", (chat, record)
+    )
+
+
+@app.post("/api/chat")
+async def answer(request: Request) -> StreamingResponse:
+    """Relay an answer."""
     asked = await request.json()
-    words = int(asked["words"])
+    text = asked["messages"][-1]["parts"][0]["text"]
+    await store(asked["id"], text.encode())
+    messages = [{"role": "user", "content": text}]
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 1024, "stream": True, "messages": messages}
 
-    async def events() -> AsyncIterator[bytes]:
-        for at in range(0, words, AT_ONCE):
-            yield CHUNK * min(AT_ONCE, words - at)
+    async def relay() -> AsyncIterator[bytes]:
+        pieces: list[bytes] = []
+        async with app.state.session.post("/v1/messages", json=body) as response:
+            async for piece in response.content.iter_any():
+                pieces.append(piece)
+                yield piece
+        await store(asked["id"], b"".join(pieces))
 
-    return StreamingResponse(events(), media_type="text/event-stream")
-
-
-def main() -> None:
-    """Listen at any port, and say which."""
-    listening = socket.create_server(("127.0.0.1", 0), backlog=4096)
-    print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
-    app = Starlette(routes=[Route("/api/chat", chat, methods=["POST"])])
-    uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False)).run(sockets=[listening])
+    return StreamingResponse(relay(), media_type="text/event-stream")
 
 
 if __name__ == "__main__":
-    main()
+    listening = socket.create_server(("127.0.0.1", 0), backlog=4096)
+    print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False)).run(sockets=[listening])
