@@ -34,7 +34,7 @@ SERVERS: dict[str, tuple[Callable[[str, str], Any], str]] = {
 
 @asynccontextmanager
 async def asking(url: str, path: str) -> AsyncIterator[Callable[[int, int], Any]]:
-    """A function that asks for some answers, by number and how many at once, and returns the seconds to the first byte of each."""
+    """A function that asks for a number of answers, some at once, and returns the seconds to each first byte."""
     async with client(url) as session:
 
         async def ask(count: int, at_once: int) -> list[float]:

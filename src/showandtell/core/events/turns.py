@@ -43,7 +43,7 @@ def last_turn(messages: Sequence[Message]) -> Turn | None:
     """The newest message of the user and what follows it, without `before`. None if there is no such message."""
     starts = (at for at in range(len(messages) - 1, -1, -1) if starts_turn(messages[at]))
     at = next(starts, None)
-    return None if at is None else Turn(messages[at], tuple(messages[at + 1 :]), frozenset())
+    return None if at is None else Turn(messages[at], tuple(messages[at + 1 :]), frozenset[int]())
 
 
 def turns(messages: Sequence[Message]) -> list[Turn]:
