@@ -62,7 +62,8 @@ bench: .venv/.ready-dev page browser
 	.venv/bin/python bench/pages.py
 	.venv/bin/python bench/memory_of_server.py
 	.venv/bin/python bench/values.py
-	.venv/bin/python bench/server.py
+	.venv/bin/python bench/runs.py
+	.venv/bin/python bench/turns.py
 	.venv/bin/python bench/load.py 10
 	.venv/bin/python bench/page.py
 	.venv/bin/python bench/soak.py 30

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -66,8 +65,6 @@ class Worker(uvicorn.Server):
         """Start, then call `on_started`."""
         await super().startup(sockets)
         if self.started:
-            gc.collect()
-            gc.freeze()  # what has been loaded stays: it needn't be looked through again and again
             self._on_started(self._app.state.server)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
