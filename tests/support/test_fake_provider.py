@@ -18,7 +18,7 @@ from fake_provider.plain_client import CLAUDE_ON_AWS, PLAIN, post, user
 from showandtell import File
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import ProviderError
-from showandtell.inspector.hosts import HOSTS
+from showandtell.inspector.hosts import MODULES, hosts_in
 from showandtell.inspector.request import Reply
 from showandtell.providers.rows import connect, locate
 from support.agents import make_agent
@@ -53,7 +53,8 @@ def test_each_provider_answers_our_agent_and_sees_what_its_tool_returned(model):
 
 def test_every_provider_of_the_inspector_has_a_base():
     fake_provider = FakeProvider()
-    assert {host.base for host in HOSTS} == {fake_provider.base(host.base).split("/")[3] for host in HOSTS}
+    bases = {host.base for module in MODULES for host in hosts_in(module)}
+    assert bases == {fake_provider.base(base).split("/")[3] for base in bases}
 
 
 @each_api

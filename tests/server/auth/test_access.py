@@ -80,7 +80,7 @@ async def test_every_route_is_covered(tmp_path):
         for one in operation.get("parameters", [])
         if one["in"] == "query"
     }
-    assert queries <= {"q", "limit", "before", "name", "download"}
+    assert queries <= {"q", "limit", "before", "newest", "name", "download"}
     bodies = {name for name, (_, _, operation) in routes.items() if "requestBody" in operation}
     assert bodies == {
         "chat",
