@@ -85,6 +85,19 @@ def test_a_reader_of_a_blob_that_is_gone_is_a_problem_of_that_file(folder):
     assert proved.problem == "can't be read (FileChanged): check what it is read from"
 
 
+def test_bytes_that_are_known_are_only_hashed_unless_they_are_gone(folder, monkeypatch):
+    spooled, spool = [], Folder.spool
+    monkeypatch.setattr(Folder, "spool", lambda self, *rest: spooled.append(rest[1]) or spool(self, *rest))
+    cache, data = FileCache(folder), png(20)
+    first = cache.probe(File.from_bytes(data, name="a.png"))
+    assert cache.probe(File.from_bytes(bytes(data), name="b.png")).facts == first.facts
+    assert spooled == ["a.png"]
+    assert cache.probe(File.from_bytes(png(21), name="c.png")).facts != first.facts
+    folder.delete(first.facts.sha256)
+    assert cache.probe(File.from_bytes(data, name="a.png")).facts == first.facts
+    assert spooled == ["a.png", "c.png", "a.png"]
+
+
 def test_the_same_bytes_are_proved_for_each_claim_and_stored_once(folder):
     file_cache = FileCache(folder)
     claims = [("a.txt", None), ("a.md", None), ("a.txt", "text/csv"), ("a.png", None), ("b.txt", None)]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import re
 import tempfile
 import unicodedata
 from collections.abc import Callable
+from io import BufferedReader
 from pathlib import Path
+from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
 from showandtell.core.collect.entry import collect
@@ -25,6 +28,8 @@ from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.blobs.open import open_store
 from showandtell.storage.blobs.zstd import is_compressible
 from showandtell.storage.files.sources import SpooledSource, StoredSource
+
+ProofKey: TypeAlias = tuple[str, str | None, str]
 
 #: Blobs up to this size stay uncompressed: they would use the same disk blocks.
 MIN_COMPRESSED_BYTES = 4096
@@ -68,7 +73,9 @@ class FileCache:
         self.reference_again: Callable[[str, int], bool] | None = None
         self.strip_location = strip_location
         self.facts: dict[str, Facts] = {}
-        self._proofs = LruDict[tuple[str, str | None, str], ProbeResult](MAX_PROOFS)
+        self._proofs = LruDict[ProofKey, ProbeResult](MAX_PROOFS)
+        #: The sizes of proved files. Others are not hashed before they are stored, which hashes them.
+        self._sizes = LruDict[int, bool](MAX_PROOFS)
 
     def probe(self, file: File) -> ProbedFile:
         """Store and probe a file. If that fails, the result has a `problem` and the cleaned name.
@@ -94,7 +101,7 @@ class FileCache:
             )
 
     def _store(self, file: File, name: str) -> ProbedFile:
-        reused = self._reuse(file, name)
+        reused = self._reuse(file, name) or self._recognize(file, name)
         if reused is not None:
             return reused
         spooled = self._spool(file, name or "the file")
@@ -118,14 +125,33 @@ class FileCache:
         facts, claim = stored.facts, read_claim(file.media_type, name)
         if facts.size > self.max_file_bytes or claim not in (None, facts.media_type, stored.claim):
             return None
-        if self.reference is not None and (
-            self.reference_again is None or not self.reference_again(facts.sha256, facts.size)
-        ):
-            return None
-        if not self.blobs.has(facts):
+        if not self._is_kept(facts):
             return None
         self.facts[facts.sha256] = facts
         return ProbedFile(name, facts, corrected=stored.corrected)
+
+    def _recognize(self, file: File, name: str) -> ProbedFile | None:
+        """The result for bytes that were stored and proved here before, found by their hash. None if they weren't."""
+        try:
+            size = size_of(file)
+            if size is None or not self._sizes.get(size):
+                return None
+            with file.open() as stream:
+                sha256 = hashlib.file_digest(cast("BufferedReader", stream), "sha256").hexdigest()
+        except OSError:
+            return None  # storing it says what is wrong
+        facts, proof = self.facts.get(sha256), self._proofs.get(proof_key(sha256, file.media_type, name))
+        if facts is None or proof is None or not self._is_kept(facts):
+            return None
+        return ProbedFile(name, facts, corrected=proof.corrected)
+
+    def _is_kept(self, facts: Facts) -> bool:
+        """Whether stored bytes are there and will stay."""
+        if self.reference is not None and (
+            self.reference_again is None or not self.reference_again(facts.sha256, facts.size)
+        ):
+            return False
+        return self.blobs.has(facts)
 
     def _commit(self, spooled: Spooled, proof: ProbeResult) -> Facts:
         """Reference and commit probed bytes. A file that was refused earlier leaves nothing behind."""
@@ -145,6 +171,7 @@ class FileCache:
             with contextlib.suppress(FileChanged, StorageFailed):  # it is stored already, and stays uncompressed
                 self.blobs.compress(facts)
         self.facts[facts.sha256] = facts
+        self._sizes.add(facts.size, True)
         return facts
 
     def _strip(self, spooled: Spooled, proof: ProbeResult, name: str) -> Spooled | None:
@@ -176,12 +203,28 @@ class FileCache:
         return spooled
 
     def _probe(self, spooled: Spooled, claimed: str | None, name: str) -> ProbeResult:
-        key = (spooled.sha256, claimed, Path(name).suffix.lower())
+        key = proof_key(spooled.sha256, claimed, name)
         proof = self._proofs.get(key)
         if proof is None:
             proof = gate.probe(spooled.path, claimed=claimed, name=name or "the file")
             self._proofs.add(key, proof)
         return proof
+
+
+def proof_key(sha256: str, claimed: str | None, name: str) -> ProofKey:
+    """What the proof of a file depends on: its bytes, its claimed media type and its extension."""
+    return sha256, claimed, Path(name).suffix.lower()
+
+
+def size_of(file: File) -> int | None:
+    """The bytes of a file in memory or at a path; None for others. Raises `OSError` if there is none."""
+    match file.source:
+        case bytes() as data:
+            return len(data)
+        case Path() as path:
+            return path.stat().st_size
+        case _:
+            return None
 
 
 def is_own_text(file: File) -> bool:
