@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias
 
 from showandtell.agent.accept_results import Ready, not_stored
@@ -235,7 +235,7 @@ class Loop:
             self.emit_receipts(ask.step, plan)
             raise_refused(plan, self.target)
             recovery.check(plan)
-            request = self.compose(plan, ask)
+            request = await self.memory.compose(plan, partial(self.compose, plan, ask))
             try:
                 await self.receive(ask.step, request)
             except ProviderError as error:
@@ -325,7 +325,9 @@ class Loop:
             known, view = self.conversation.known(), self.memory.fit.view(self.conversation.view())
             current = {**known, **failures} if failures else known
             cache, scale = self.memory.plan_cache, self.memory.fit.scale
-            plan, _ = await prepare(view, self.target, current, self.loader.load, self.policy, cache=cache, scale=scale)
+            call = partial(self.memory.plan, len(view.messages), self.target)
+            args = view, self.target, current, self.loader.load, self.policy
+            plan, _ = await prepare(*args, cache=cache, scale=scale, call=call)
             if not await self.conversation.check(inline_files(plan, view)):
                 return self.memory.fit.with_left_out(plan, view)
 

@@ -30,8 +30,13 @@ export async function a_long_conversation_opens_with_its_newest_messages(context
 export async function earlier_messages_are_loaded_near_the_top_and_the_view_stays(context) {
   const page = await openLong(context);
   const first = QUESTIONS - SHOWN_AT_FIRST + 1;
-  await page.locator(".talk").evaluate((list) => (list.scrollTop = 0));
-  const before = await topOf(page, first);
+  await page.locator(".talk").hover();
+  await page.mouse.wheel(0, -10); // what follows counts as the user's scrolling
+  const question = await page.getByText(`Question ${first}`, { exact: true }).elementHandle();
+  const before = await question.evaluate((element) => {
+    element.closest(".talk").scrollTop = 0;
+    return element.getBoundingClientRect().top;
+  });
   await waitForQuestions(context, page, QUESTIONS);
   assert.ok(Math.abs((await topOf(page, first)) - before) < 60, `${before} and then ${await topOf(page, first)}`);
   await context.until("nothing more is offered", async () => (await earlierButton(page).count()) === 0);

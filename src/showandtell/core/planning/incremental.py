@@ -78,6 +78,10 @@ class PlanCache:
         cached = self.plans.get(target, EMPTY)
         return cached if cached.is_start_of(view, known, policy) else EMPTY
 
+    def count(self, target: Target) -> int:
+        """The number of messages that are planned for a target."""
+        return len(self.plans.get(target, EMPTY).messages)
+
     def store(self, target: Target, plan: CachedPlan) -> None:
         """Replace the plan for a target."""
         self.plans[target] = plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
@@ -127,6 +128,11 @@ def inline_files(plan: Plan, view: View) -> list[Facts]:
 LoadDerivations = Callable[[Iterable[DerivationRequest]], Awaitable[Derivations]]
 
 
+async def call_here(work: Callable[[], Plan]) -> Plan:
+    """Plan in the thread of the event loop."""
+    return work()
+
+
 async def prepare(
     view: View,
     target: Target,
@@ -136,8 +142,14 @@ async def prepare(
     *,
     cache: PlanCache | None = None,
     scale: float = 1.0,
+    call: Callable[[Callable[[], Plan]], Awaitable[Plan]] = call_here,
 ) -> tuple[Plan, Derivations]:
-    """Plan and load what the plan wants until it wants nothing. Returns the plan and all known derivations."""
-    while (planned := plan(view, target, known, policy, cache=cache, scale=scale)).wants:
+    """Plan and load what the plan wants until it wants nothing. Returns the plan and all known derivations.
+
+    `call` runs the planner, in another thread perhaps.
+    """
+    while True:
+        planned = await call(partial(plan, view, target, known, policy, cache=cache, scale=scale))
+        if not planned.wants:
+            return planned, known
         known = {**known, **await load(planned.wants)}
-    return planned, known

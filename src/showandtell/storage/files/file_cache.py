@@ -138,7 +138,7 @@ class FileCache:
                 return None
             with file.open() as stream:
                 sha256 = hashlib.file_digest(cast("BufferedReader", stream), "sha256").hexdigest()
-        except OSError:
+        except (OSError, ValueError):
             return None  # storing it says what is wrong
         facts, proof = self.facts.get(sha256), self._proofs.get(proof_key(sha256, file.media_type, name))
         if facts is None or proof is None or not self._is_kept(facts):
