@@ -96,14 +96,16 @@ async def read(session: aiohttp.ClientSession, words: int, path: str = "/api/cha
     return first
 
 
-def ours(folder: str, provider: str, port: int = 0, log: IO[str] | None = None) -> Any:
-    """Start the chat server with the benchmark's provider as model."""
+def ours(folder: str, provider: str, port: int = 0, log: IO[str] | None = None, counts: str | None = None) -> Any:
+    """Start the chat server with the benchmark's provider as model. `counts`: where it serves its counts."""
+    program = (str(HERE / "counting.py"),) if counts else ("-m", "showandtell")
     return started(
-        *("-m", "showandtell", "serve", "--port", str(port), "--data", folder),
+        *(*program, "serve", "--port", str(port), "--data", folder),
         *("--model", "anthropic:claude-sonnet-4-5"),
         log=log,
         SHOWANDTELL_TOKEN=TOKEN,
         SHOWANDTELL_RATE="chat=1000000/second,reads=1000000/second",
+        COUNTS=counts or "",
         **reaching(provider),
     )
 

@@ -78,14 +78,20 @@ class Turns:
 
 
 def call_anthropic(turn: Turn, asked: int) -> Iterator[bytes]:
-    """The frames of an answer that calls a tool."""
+    """The frames of an answer that calls a turn's tool."""
+    return call_tools([f"toolu_{turn.number}_{asked}"], turn.tool, json.dumps(CALLS[turn.tool]))
+
+
+def call_tools(ids: Sequence[str], tool: str, arguments: str) -> Iterator[bytes]:
+    """The frames of an answer that calls a tool, once for each id."""
     begin, *_, delta, stop = speak_anthropic([])
     yield begin
-    call = {"type": "tool_use", "id": f"toolu_{turn.number}_{asked}", "name": turn.tool, "input": {}}
-    yield line({"type": "content_block_start", "index": 0, "content_block": call}, named=True)
-    output = {"type": "input_json_delta", "partial_json": json.dumps(CALLS[turn.tool])}
-    yield line({"type": "content_block_delta", "index": 0, "delta": output}, named=True)
-    yield line({"type": "content_block_stop", "index": 0}, named=True)
+    for at, call_id in enumerate(ids):
+        call = {"type": "tool_use", "id": call_id, "name": tool, "input": {}}
+        yield line({"type": "content_block_start", "index": at, "content_block": call}, named=True)
+        output = {"type": "input_json_delta", "partial_json": arguments}
+        yield line({"type": "content_block_delta", "index": at, "delta": output}, named=True)
+        yield line({"type": "content_block_stop", "index": at}, named=True)
     yield delta.replace(b"end_turn", b"tool_use")
     yield stop
 

@@ -17,17 +17,22 @@ from pathlib import Path
 from aiohttp import web
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from faults import Turn, Turns
+from faults import Turn, Turns, call_tools
 
 from stream import speak_anthropic
 
 ASKED = re.compile(rb"words=(\d+) every=([\d.]+)(?: turn=(\d+) tool=(\w+) fault=(\w+)@(\d))?")
+CALLED = re.compile(rb"calls=(\d+) steps=(\d+)")
 TURNS = Turns()
+RECEIVED: list[int] = []
 
 
 async def speak(request: web.Request) -> web.StreamResponse:
     """One answer."""
     body = await request.read()
+    RECEIVED.append(len(body))
+    if calls := list(CALLED.finditer(body)):
+        return await call(body, calls[-1])
     *_, asked = ASKED.finditer(body)
     words, every, *rest = asked.groups()
     if rest[0]:
@@ -49,6 +54,20 @@ async def speak(request: web.Request) -> web.StreamResponse:
     return answer
 
 
+async def call(body: bytes, asked: re.Match[bytes]) -> web.Response:
+    """One answer of an agent's run with tools."""
+    calls, steps = (int(one) for one in asked.groups())
+    results = body.count(b'"tool_result"', asked.end())
+    ids = [f"toolu_{results + at}" for at in range(calls)] if results < calls * steps else []
+    frames = call_tools(ids, "draw", "{}") if ids else speak_anthropic([" quarterly"])
+    return web.Response(body=b"".join(frames), content_type="text/event-stream")
+
+
+async def tell_received(_: web.Request) -> web.Response:
+    """How many bytes of requests came."""
+    return web.Response(text=str(sum(RECEIVED)))
+
+
 async def tell_open(_: web.Request) -> web.Response:
     """How many requests of turns are being answered."""
     return web.Response(text=str(TURNS.open))
@@ -59,6 +78,7 @@ def main() -> None:
     app = web.Application(client_max_size=64 << 20)
     app.router.add_post("/v1/messages", speak)
     app.router.add_get("/open", tell_open)
+    app.router.add_get("/received", tell_received)
     listening = socket.create_server(("127.0.0.1", 0), backlog=4096)
     print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
     web.run_app(app, sock=listening, print=None, access_log=None)

@@ -1,0 +1,25 @@
+"""Costs grow as the numbers that a user raises, or not at all: by counts that no clock disturbs (docs/scale.md)."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parent.parent / "bench"
+sys.path.append(str(BENCH))
+
+from growth import GROWTHS  # noqa: E402 - from the bench's folder
+
+
+@pytest.mark.parametrize("name", GROWTHS)
+def test_cost_grows_no_faster_than_what_is_asked_for(name):
+    command = [sys.executable, BENCH / "growth.py", "--counts", name, "--doublings", "2"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True, timeout=240).stdout  # noqa: S603
+    exponents = json.loads(printed)[name]
+    goals = {cost: GROWTHS[name].goal(cost) for cost in exponents}
+    assert {
+        cost: value for cost, value in exponents.items() if (goal := goals[cost]) is not None and value > goal
+    } == {}
+    assert "calls" in exponents
