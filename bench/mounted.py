@@ -11,14 +11,13 @@ import asyncio
 import socket
 import sys
 import tempfile
-from pathlib import Path
-from statistics import median
 
 import aiohttp
 import uvicorn
 from fastapi import FastAPI
 
-from cases import table
+from figures import FLOOR, Figure, save
+from processes import processor_seconds
 from showandtell import Agent, Store
 from showandtell.asgi import chat_app
 
@@ -52,12 +51,6 @@ async def serve() -> None:
     await asyncio.gather(*tasks)
 
 
-def processor_seconds(process: int) -> float:
-    """Processor time that a process has used, by the clocks that Linux keeps of its threads."""
-    threads = Path(f"/proc/{process}/task").iterdir()
-    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
-
-
 async def measure(process: int, url: str, path: str, session: aiohttp.ClientSession) -> float:
     """Microseconds a request."""
     start = processor_seconds(process)
@@ -75,16 +68,16 @@ async def main() -> None:
     assert child.stdin is not None
     ports = (await child.stdout.readline()).split()
     urls = [f"http://127.0.0.1:{int(ports[0])}", f"http://127.0.0.1:{int(ports[1])}/assistant"]
-    rows: list[list[object]] = []
+    figures: list[Figure] = []
     async with aiohttp.ClientSession() as session:
         for path in PATHS:
             times = [[await measure(child.pid, url, path, session) for url in urls] for _ in range(ROUNDS + 1)][1:]
-            at_root, mounted = (median(column) for column in zip(*times, strict=True))
-            ratio = median(pair[1] / pair[0] for pair in times)
-            rows.append([path, f"{at_root:.0f}", f"{mounted:.0f}", f"{ratio:.3f}", f"{GOAL}"])
+            at_root, mounted = ([*column] for column in zip(*times, strict=True))
+            work = f"GET of `{path}`, mounted, beside the chat at the root (the floor)"
+            figures.append(Figure(work, "µs", mounted, {FLOOR: at_root}, of="floor", goal=GOAL))
     child.stdin.close()
     await child.wait()
-    print(table(["request", "at the root, µs", "mounted, µs", "ratio", "goal"], rows))
+    save(__doc__, figures)
 
 
 if __name__ == "__main__":
