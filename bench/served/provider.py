@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from aiohttp import web
@@ -42,15 +43,16 @@ async def speak(request: web.Request) -> web.StreamResponse:
         return await TURNS.answer(request, turn, has_result=has_result)
     frames: Sequence[bytes] = [*speak_anthropic([" quarterly"] * int(words))]
     answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
-    await answer.prepare(request)
-    if float(every) == 0:
-        for at in range(0, len(frames), 100):
-            await answer.write(b"".join(frames[at : at + 100]))
-    else:
-        for at, frame in enumerate(frames):
-            await asyncio.sleep(float(every) if at else 0)  # not behind the last: who has it all hangs up
-            await answer.write(frame.replace(b" quarterly", b" %.6f" % time.time()))
-    await answer.write_eof()
+    with suppress(ConnectionError):  # who asked may hang up
+        await answer.prepare(request)
+        if float(every) == 0:
+            for at in range(0, len(frames), 100):
+                await answer.write(b"".join(frames[at : at + 100]))
+        else:
+            for at, frame in enumerate(frames):
+                await asyncio.sleep(float(every) if at else 0)  # not behind the last: who has it all hangs up
+                await answer.write(frame.replace(b" quarterly", b" %.6f" % time.time()))
+        await answer.write_eof()
     return answer
 
 
