@@ -16,7 +16,7 @@ import trustme
 
 from showandtell.errors import BadAnswer, BadInput, CannotRender, FileChanged, ProviderError
 from showandtell.network import http_session as network
-from showandtell.network.environment import is_exempt, proxies_from, proxy_for, tls_context
+from showandtell.network.environment import is_exempt, proxy_for, tls_context
 from showandtell.network.transport import Timeouts, Transport
 
 KEY = "sk-canary-1234567890"
@@ -466,7 +466,7 @@ def test_exceptions_name_hosts_and_domains(exceptions, exempt):
 def test_a_proxy_that_is_none_is_refused_by_its_variable(proxy):
     with pytest.raises(BadInput, match="ALL_PROXY is not an HTTP proxy"):
         proxy_for("https://a.test/", {"all_proxy": proxy})
-    assert proxies_from({"all_proxy": ""}) == {}
+    assert proxy_for("https://a.test/", {"all_proxy": ""}) is None
 
 
 def test_a_key_is_in_no_error_and_no_log(caplog, tls):

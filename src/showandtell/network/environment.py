@@ -13,22 +13,21 @@ from showandtell.errors import BadInput
 CA_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
 
-def proxies_from(environ: Mapping[str, str]) -> dict[str, str]:
-    """Proxies by scheme from `HTTPS_PROXY` and the like; lower-case names win. `no` holds the exceptions.
+def setting(environ: Mapping[str, str], scheme: str) -> str:
+    """What `https_proxy` and the like say for a scheme, for `all` or for `no`; lower-case names win.
 
     In a CGI program `HTTP_PROXY` is ignored, since it holds a request header of the client.
     """
-    named = {name: value for name, value in sorted(environ.items()) if name.lower().endswith("_proxy") and value}
-    if "REQUEST_METHOD" in environ:
-        named.pop("HTTP_PROXY", None)
-    return {name.lower().removesuffix("_proxy"): value for name, value in named.items()}
+    is_header = scheme == "http" and "REQUEST_METHOD" in environ
+    return environ.get(f"{scheme}_proxy") or ("" if is_header else environ.get(f"{scheme.upper()}_PROXY", ""))
 
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
     """The proxy URL for `url`, credentials included, or None. Raises `BadInput` for an invalid proxy."""
-    parts, proxies = urlsplit(url), proxies_from(environ)
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if not proxy or is_exempt(parts.netloc.lower(), proxies.get("no", "")):
+    parts = urlsplit(url)
+    own = setting(environ, parts.scheme)
+    proxy = own or setting(environ, "all")
+    if not proxy or is_exempt(parts.netloc.lower(), setting(environ, "no")):
         return None
     proxy_url = proxy if "://" in proxy else f"http://{proxy}"
     try:
@@ -37,7 +36,7 @@ def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
     except ValueError:
         is_valid = False
     if not is_valid:
-        name = parts.scheme if parts.scheme in proxies else "all"
+        name = parts.scheme if own else "all"
         raise BadInput(f"{name.upper()}_PROXY is not an HTTP proxy: use the form http://host:port")
     return proxy_url
 
