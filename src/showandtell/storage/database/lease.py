@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -233,7 +234,13 @@ class Lease:
 
 def this_process() -> str:
     """This process: machine, pid and start time, because pids are reused."""
-    return f"{machine()}/{os.getpid()}/{start_time(os.getpid())}"
+    return name_of(os.getpid())
+
+
+@cache  # a child that is forked has another pid
+def name_of(process: int) -> str:
+    """The name of a process of this machine."""
+    return f"{machine()}/{process}/{start_time(process)}"
 
 
 def machine() -> str:
