@@ -28,11 +28,11 @@ from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream.chunks import serialize
 from showandtell.core.ui_stream.messages import Page
-from showandtell.server.auth.authenticate import CurrentUser, User
+from showandtell.server.auth.authenticate import User, current_user
 from showandtell.server.chat_request import ChatRequest
 from showandtell.server.drafts import new_drafts, with_file_ids
 from showandtell.server.event_stream import EventStream
-from showandtell.server.files.file_addresses import CurrentAddressReader, CurrentLink
+from showandtell.server.files.file_addresses import current_address_reader, current_link
 from showandtell.server.idempotency import find_branch_point
 from showandtell.server.if_running import StreamForm
 from showandtell.server.model_choice import choose_model
@@ -40,7 +40,7 @@ from showandtell.server.new_messages import Place, answer_body, find_last_run, f
 from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.schemas import errors
-from showandtell.server.state import CurrentServer, Server
+from showandtell.server.state import Server, get_server
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.runs import RUNNING, RunRow
@@ -109,14 +109,10 @@ REQUEST_BODY: dict[str, Any] = {
     responses={200: STREAM_RESPONSE, **errors(404, 409, 413, 415, 422, 507)},
     openapi_extra=REQUEST_BODY,
 )
-async def run_ag_ui(
-    request: Request,
-    server: CurrentServer,
-    user: CurrentUser,
-    link: CurrentLink,
-    read_address: CurrentAddressReader,
-) -> Response:
+async def run_ag_ui(request: Request) -> Response:
     """Respond to a new message or to answers to interrupts; without them, stream the conversation so far."""
+    server, user = await get_server(request), await current_user(request)  # FastAPI's dependencies would take longer
+    link, read_address = await current_link(request, server, user), await current_address_reader(request, server, user)
 
     def parse(body: bytes) -> Asked:
         run_input = parse_run_input(body)

@@ -13,11 +13,11 @@ from showandtell.core.messages.file_json import Link
 from showandtell.core.messages.message import BranchPoint
 from showandtell.core.ui_stream.chunks import DONE, HEADERS, Error, serialize
 from showandtell.server import openapi_examples
-from showandtell.server.auth.authenticate import CurrentUser, User
+from showandtell.server.auth.authenticate import CurrentUser, User, current_user
 from showandtell.server.chat_request import ChatRequest, parse_chat_request
 from showandtell.server.drafts import new_drafts, with_file_ids
 from showandtell.server.event_stream import EventStream
-from showandtell.server.files.file_addresses import CurrentAddressReader, CurrentLink
+from showandtell.server.files.file_addresses import CurrentLink, current_address_reader, current_link
 from showandtell.server.idempotency import find_branch_point, starts_branch
 from showandtell.server.if_running import StreamForm
 from showandtell.server.model_choice import choose_model
@@ -32,7 +32,7 @@ from showandtell.server.new_messages import (
 from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.schemas import errors
-from showandtell.server.state import CurrentServer, Server
+from showandtell.server.state import CurrentServer, Server, get_server
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.access import resolve
 from showandtell.storage.conversations.heads import is_conversation_id
@@ -89,17 +89,13 @@ REQUEST_BODY: dict[str, Any] = {
     responses={200: STREAM_RESPONSE, **errors(404, 409, 413, 415, 422, 507)},
     openapi_extra=REQUEST_BODY,
 )
-async def chat(
-    request: Request,
-    server: CurrentServer,
-    user: CurrentUser,
-    link: CurrentLink,
-    read_address: CurrentAddressReader,
-) -> Response:
+async def chat(request: Request) -> Response:
     """Respond to a new or edited message or to an approval, or regenerate a response.
 
     A file is an upload, a file of a conversation, or a data URL. While an answer runs, `if_running` says what happens.
     """
+    server, user = await get_server(request), await current_user(request)  # FastAPI's dependencies would take longer
+    link, read_address = await current_link(request, server, user), await current_address_reader(request, server, user)
 
     def parse(body: bytes) -> ChatRequest:
         return with_file_ids(parse_chat_request(body), read_address)

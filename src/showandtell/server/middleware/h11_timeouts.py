@@ -1,6 +1,7 @@
 """uvicorn's HTTP/1.1 connection with timeouts for request heads and for clients that don't read.
 
-uvicorn waits indefinitely for the first head, for the rest of a partial one, and for a client to take a response.
+uvicorn waits indefinitely for the first head, for the rest of a partial one, and for a client to take a response. How
+responses are written is in `h11_writes`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import termios
 from contextlib import suppress
 from typing import Final
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from showandtell.server.middleware.h11_writes import CONNECTION, DirectBody, GatheredWrites
 
 #: Seconds until a head has to be complete, from the opening of the connection or the first byte of a later request.
 HEAD_TIMEOUT: Final = 30.0
@@ -21,8 +24,6 @@ HEAD_TIMEOUT: Final = 30.0
 READ_TIMEOUT: Final = 60.0
 #: Bytes of a response that the kernel holds unsent; with more, a client that doesn't read would occupy megabytes.
 MAX_UNSENT: Final = 128 * 1024
-#: The ASGI extension by which a response cuts its connection: `{"cut": function}`.
-CUT: Final = "showandtell.cut"
 
 
 class Connection(H11Protocol):
@@ -37,10 +38,13 @@ class Connection(H11Protocol):
     read_timeout = READ_TIMEOUT
     _timer: asyncio.TimerHandle | None = None
     _read_timer: asyncio.TimerHandle | None = None
+    #: The last request, and the body of its response if that may be written directly.
+    _known: RequestResponseCycle | None = None
+    _body: DirectBody | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer for the first head, and limit what a client that doesn't read occupies."""
-        super().connection_made(transport)
+        super().connection_made(GatheredWrites(transport))
         transport.set_write_buffer_limits(high=0)  # also reports the rest of a response that nothing follows
         limit_unsent(transport)
         self._update_timer()
@@ -51,16 +55,21 @@ class Connection(H11Protocol):
         self._update_timer()
 
     def handle_events(self) -> None:
-        """Let responses cut their connection: a body that breaks off must not look complete."""
+        """Let a response cut its connection, since a body that breaks off must not look complete, or write directly."""
         super().handle_events()
-        if self.scope is not None:  # pyright: ignore[reportUnnecessaryComparison] - before the first request
-            self.scope.setdefault("extensions", {})[CUT] = {"cut": self.transport.abort}
+        if self.cycle is not self._known:
+            self._known, scope = self.cycle, self.cycle.scope
+            has_chunks = scope["http_version"] == "1.1" and scope["method"] != "HEAD"
+            self._body = DirectBody(self.cycle) if has_chunks else None
+            scope.setdefault("extensions", {})[CONNECTION] = {"cut": self.transport.abort, "body": self._body}
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timers."""
+        """Stop the timers, and a stream that is being written."""
         self._cancel_timer()
         self._cancel_read_timer()
         super().connection_lost(exc)
+        if self._body is not None:
+            self._body.end()
 
     def pause_writing(self) -> None:
         """Start the timer for a client that doesn't read."""

@@ -6,9 +6,9 @@ Stateless. Knows nothing of users, and no route but that of uploads.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from ipaddress import ip_address
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -17,6 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, COOKIES_KEY, USER_KEY, User
 from showandtell.server.middleware.refusals import Refusal
+
+RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
 #: Host names of a server that listens on the loopback interface only.
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
@@ -166,28 +168,37 @@ class OriginGuard:
         Pages of other origins may show what a signed URL names: its signature is the permission, and no cookie counts.
         """
         scope[COOKIES_KEY] = cookies = list[str]()
-        request_headers = Headers(scope=scope)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(raw=[*message.get("headers", ())])
-                _add_headers(headers, scope["path"], cookies)
-                user: User | None = scope.get(USER_KEY)
-                is_signed = user is not None and user.method == "signed"
-                if is_signed:
-                    headers["cross-origin-resource-policy"] = "cross-origin"
-                origin = self._allowed_origin(request_headers, is_signed=is_signed)
-                if scope["path"].startswith("/api/"):
-                    headers.setdefault("cache-control", "no-store")
-                if self._origins:
-                    headers.add_vary_header("origin")
-                if origin is not None:
-                    headers["access-control-allow-origin"] = origin
-                    headers["access-control-expose-headers"] = EXPOSED_HEADERS
-                message = {**message, "headers": headers.raw}
+                message = {**message, "headers": self._complete(scope, [*message.get("headers", ())], cookies)}
             await send(message)
 
         return send_with_headers
+
+    def _complete(self, scope: Scope, raw: RawHeaders, cookies: Iterable[str]) -> RawHeaders:
+        """Add to the headers of a response."""
+        present = dict(raw)
+        policy = policy_of(scope["path"], present.get(b"content-type", b"").decode("latin-1"))
+        raw += [item for item in ENCODED_HEADERS[policy] if item[0] not in present]
+        if scope["path"].startswith("/api/") and b"cache-control" not in present:
+            raw.append((b"cache-control", b"no-store"))
+        raw += [(b"set-cookie", cookie.encode("latin-1")) for cookie in cookies]
+        user: User | None = scope.get(USER_KEY)
+        is_signed = user is not None and user.method == "signed"
+        if is_signed or self._origins:
+            self._share(Headers(scope=scope), MutableHeaders(raw=raw), is_signed=is_signed)
+        return raw
+
+    def _share(self, request: Headers, headers: MutableHeaders, *, is_signed: bool) -> None:
+        """Say which other origins may read a response."""
+        if is_signed:
+            headers["cross-origin-resource-policy"] = "cross-origin"
+        if self._origins:
+            headers.add_vary_header("origin")
+        if (origin := self._allowed_origin(request, is_signed=is_signed)) is not None:
+            headers["access-control-allow-origin"] = origin
+            headers["access-control-expose-headers"] = EXPOSED_HEADERS
 
 
 #: Servers that disagree about where a body ends take its rest for another request (request smuggling).
@@ -255,20 +266,26 @@ def _check_type(scope: Scope, headers: Headers) -> Refusal | None:
     return None if kind == expected else Refusal(415, "BadInput", text)
 
 
+def policy_of(path: str, media_type: str) -> str:
+    """Return the content security policy of a response at a path."""
+    if f"{path}/".startswith(f"{UPLOADS_PATH}/"):
+        return FILE_POLICY
+    return PAGE_POLICY if media_type.startswith("text/html") else POLICY
+
+
 def security_headers(path: str, media_type: str = "") -> dict[str, str]:
     """Return the security headers of a response at a path."""
-    if f"{path}/".startswith(f"{UPLOADS_PATH}/"):
-        policy = FILE_POLICY
-    else:
-        policy = PAGE_POLICY if media_type.startswith("text/html") else POLICY
-    return {**SECURITY_HEADERS, "content-security-policy": policy}
+    return {**SECURITY_HEADERS, "content-security-policy": policy_of(path, media_type)}
 
 
-def _add_headers(headers: MutableHeaders, path: str, cookies: Iterable[str]) -> None:
-    for name, value in security_headers(path, headers.get("content-type", "")).items():
-        headers.setdefault(name, value)
-    for cookie in cookies:
-        headers.append("set-cookie", cookie)
+#: The security headers by policy, as they are sent.
+ENCODED_HEADERS: Final[Mapping[str, RawHeaders]] = {
+    policy: [
+        (name.encode(), value.encode())
+        for name, value in {**SECURITY_HEADERS, "content-security-policy": policy}.items()
+    ]
+    for policy in (FILE_POLICY, PAGE_POLICY, POLICY)
+}
 
 
 async def _send_preflight(send: Send) -> None:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Final
 
@@ -184,13 +185,16 @@ def is_browser(request: HTTPConnection) -> bool:
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Return the client's address; for IPv6 its /64 network, in which a client can use any address.
-
-    An IPv4 address that a proxy writes as IPv6 (`::ffff:192.0.2.1`) is that IPv4 address.
-    """
+    """Return the client's address; for IPv6 its /64 network, in which a client can use any address."""
     client = request.client
+    return network_of(client.host if client else "")
+
+
+@lru_cache
+def network_of(host: str) -> str:
+    """Return what counts as one address. An IPv4 address that a proxy writes as IPv6 is that IPv4 address."""
     try:
-        address = ip_address(client.host if client else "")
+        address = ip_address(host)
     except ValueError:
         return "unknown"
     if isinstance(address, IPv4Address):

@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Final, TypeAlias
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from showandtell.core.messages.ids import new_id
 from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, USER_KEY, User, has_query_token
+from showandtell.server.middleware.h11_writes import direct_body
 
 #: Paths that are requested too often for a log line or a span.
 PROBE_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -81,15 +82,16 @@ class RequestRecord:
         """Send an ASGI message: adds the request id, and counts bytes."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(raw=[*message.get("headers", ())])
-            headers[REQUEST_ID_HEADER] = self.id
-            message = {**message, "headers": headers.raw}
+            headers = [item for item in message.get("headers", ()) if item[0] != REQUEST_ID_HEADER.encode()]
+            message = {**message, "headers": [*headers, (REQUEST_ID_HEADER.encode(), self.id.encode())]}
         else:
             self.sent += len(message.get("body", b""))
         await self._send(message)
 
     def end(self, seconds: float) -> None:
         """Set the duration, and the status if no response has started: 499 after a disconnect, else 500."""
+        if (body := direct_body(self.scope)) is not None:
+            self.sent += body.sent
         self.seconds, self.status = seconds, self.status or (STATUS_CLIENT_CLOSED if self.disconnected else 500)
 
 

@@ -123,7 +123,8 @@ class LiveRun:
     async def wait_begun(self) -> None:
         """Wait for the stream to start, or for the end of a run that has none. Raises `NotStoredYet`."""
         try:
-            await asyncio.wait_for(self.started.wait(), START_SECONDS)
+            async with asyncio.timeout(START_SECONDS):
+                await self.started.wait()
         except TimeoutError:
             raise NotStoredYet from None
 
