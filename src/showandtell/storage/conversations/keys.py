@@ -10,13 +10,15 @@ from sqlalchemy import Connection, bindparam, select
 from showandtell.errors import BadInput, Busy, NotFound
 from showandtell.storage.conversations.access import ID, NO_TEXT, check_user, not_found
 from showandtell.storage.database.database import Database
-from showandtell.storage.database.tables import aliases, upsert
+from showandtell.storage.database.prepared import Prepared
+from showandtell.storage.database.tables import aliases, upsert_in
 
 #: Maximum length of a key.
 MAX_KEY = 200
 SELECT_BY_KEY = select(aliases.c.conversation_id).where(
     aliases.c.owner == bindparam("who"), aliases.c.alias == bindparam("key")
 )
+INSERT_KEY = Prepared(lambda dialect: upsert_in(dialect, aliases).on_conflict_do_nothing().returning(aliases.c.alias))
 
 
 class KeyTaken(Busy):
@@ -51,7 +53,6 @@ async def find_key(database: Database, owner: str, key: str) -> str | None:
 
 def insert_key(connection: Connection, owner: str, key: str, conversation_id: str) -> None:
     """Give a new conversation its key. Raises `KeyTaken` if another one has it."""
-    statement = upsert(connection, aliases).on_conflict_do_nothing().returning(aliases.c.alias)
     row = {"owner": owner, "alias": key, "conversation_id": conversation_id}
-    if connection.execute(statement, row).first() is None:
+    if INSERT_KEY.execute(connection, row).first() is None:
         raise KeyTaken(f"another conversation has the key {key[:40]!r}: open that one")

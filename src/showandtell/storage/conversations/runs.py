@@ -6,7 +6,6 @@ The stored messages are authoritative; the log is a cache of what was streamed t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 
 from msgspec import Struct, structs
 from sqlalchemy import (
@@ -28,6 +27,7 @@ from sqlalchemy.sql import Executable
 from showandtell.errors import Busy
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.lease import BUSY
+from showandtell.storage.database.prepared import Prepared
 from showandtell.storage.database.tables import conversations, messages, run_log, upsert_in
 from showandtell.storage.database.tables import runs as r
 
@@ -110,12 +110,14 @@ SELECT_LOG = (
     .where(run_log.c.run_id == bindparam("run"), run_log.c.seq > bindparam("after"), r.c.tries == bindparam("tries"))
     .order_by(run_log.c.seq)
 )
+INSERT_RUN = Prepared(insert(r))
 UPDATE_OWN = update(r).where(
     r.c.id == bindparam("run"), r.c.worker == bindparam("mine", type_=Text), r.c.state == RUNNING
 )
-UPDATE_HEARTBEAT = UPDATE_OWN.values(beat=bindparam("now"), message_id=bindparam("message"))
-UPDATE_ENDED = UPDATE_HEARTBEAT.values(
-    state=ENDED, ended=bindparam("ended"), status=bindparam("status"), reason=bindparam("reason")
+BEAT = UPDATE_OWN.values(beat=bindparam("now"), message_id=bindparam("message"))
+UPDATE_HEARTBEAT = Prepared(BEAT)
+UPDATE_ENDED = Prepared(
+    BEAT.values(state=ENDED, ended=bindparam("ended"), status=bindparam("status"), reason=bindparam("reason"))
 )
 UPDATE_STOP = update(r).where(r.c.id == bindparam("run"), r.c.state == RUNNING).values(stop=1)
 SELECT_STOPPED = select(r.c.id).where(r.c.worker == bindparam("mine"), r.c.state == RUNNING, r.c.stop == 1)
@@ -139,7 +141,7 @@ DELETE_UNUSED_CONVERSATION = delete(conversations).where(
     ~exists().where(messages.c.conversation_id == conversations.c.id),
     ~exists().where(r.c.conversation_id == conversations.c.id),
 )
-SELECT_NOTIFY = text("SELECT pg_notify(:channel, news) FROM unnest(CAST(:news AS text[])) AS news")
+SELECT_NOTIFY = Prepared(text("SELECT pg_notify(:channel, news) FROM unnest(CAST(:news AS text[])) AS news"))
 #: Prefix of a notification that asks to stop a run.
 STOP_PREFIX = "stop "
 
@@ -156,7 +158,7 @@ def insert_run(connection: Connection, row: RunRow, create: Callable[[Connection
     if create is not None:
         create(connection, row.created)
     try:
-        connection.execute(insert(r), structs.asdict(row))
+        INSERT_RUN.execute(connection, structs.asdict(row))
     except IntegrityError:
         raise RunRefused(BUSY) from None
 
@@ -217,30 +219,32 @@ def store_updates(connection: Connection, worker: str, updates: Sequence[RunUpda
         parameters = {"run": item.run_id, "mine": worker, "now": now, "message": item.message_id}
         if item.end is not None:
             end = {"status": item.end.status, "reason": item.end.reason, "ended": item.end.ended or now}
-            changed = connection.execute(UPDATE_ENDED, {**parameters, **end})
+            changed = UPDATE_ENDED.execute(connection, {**parameters, **end})
         else:
-            changed = connection.execute(UPDATE_HEARTBEAT, parameters)
+            changed = UPDATE_HEARTBEAT.execute(connection, parameters)
         if changed.rowcount == 0:
             lost.add(item.run_id)
     owned = [item for item in updates if item.run_id not in lost]
     rows = [{"run_id": item.run_id, "seq": seq, "data": data} for item in owned for seq, data in item.chunks]
     if rows:
-        connection.execute(upsert_log(connection.dialect.name), rows)
+        UPSERT_LOG.execute(connection, *rows)
     _notify(connection, [item.run_id for item in owned if item.chunks or item.end])
     return lost
 
 
-@cache
 def upsert_log(dialect: str) -> Executable:
     """Store chunks of logs. A retry after a lost reply writes them again."""
     fresh = upsert_in(dialect, run_log)
     return fresh.on_conflict_do_update(index_elements=["run_id", "seq"], set_={"data": fresh.excluded.data})
 
 
+UPSERT_LOG = Prepared(upsert_log)
+
+
 def _notify(connection: Connection, run_ids: Sequence[str]) -> None:
     """Notify the workers with readers of these runs once the transaction commits."""
     if connection.dialect.name != "sqlite" and run_ids:
-        connection.execute(SELECT_NOTIFY, {"channel": CHANNEL, "news": [*run_ids]})
+        SELECT_NOTIFY.execute(connection, {"channel": CHANNEL, "news": [*run_ids]})
 
 
 async def read_log(database: Database, run_id: str, tries: int, after: int) -> list[tuple[int, str]]:

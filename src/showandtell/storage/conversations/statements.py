@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, Text, Update, and_, bindparam, case, delete, select, update
+from sqlalchemy import Select, Text, Update, and_, bindparam, case, delete, insert, select, update
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from showandtell.storage.conversations.access import Right, allowed
 from showandtell.storage.database.lease import UPDATE_HELD, UPDATE_RELEASED, take_lease
+from showandtell.storage.database.prepared import Prepared
 from showandtell.storage.database.tables import attachments, conversations, intents, messages
 
 
@@ -24,16 +25,17 @@ def take_place(statement: Update) -> ReturningUpdate[int, int]:
     ).returning(conversations.c.next_seq, conversations.c.version)
 
 
-UPDATE_APPENDED = take_place(UPDATE_HELD)
+INSERT_CONVERSATION, INSERT_MESSAGE = Prepared(insert(conversations)), Prepared(insert(messages))
+UPDATE_APPENDED = Prepared(take_place(UPDATE_HELD))
 #: The same at the end of a turn.
-UPDATE_APPENDED_LAST = take_place(UPDATE_RELEASED)
+UPDATE_APPENDED_LAST = Prepared(take_place(UPDATE_RELEASED))
 
 
 @cache
-def first_append(right: Right, *, has_shared_clock: bool) -> ReturningUpdate[int, int]:
+def first_append(right: Right, *, has_shared_clock: bool) -> Prepared:
     """Like `UPDATE_APPENDED`, for somebody who claimed the lease."""
     statement = update(conversations).where(conversations.c.id == bindparam("conversation"), allowed(right))
-    return take_place(take_lease(statement, has_shared_clock=has_shared_clock))
+    return Prepared(take_place(take_lease(statement, has_shared_clock=has_shared_clock)))
 
 
 UPDATE_HEAD = UPDATE_HELD.values(version=conversations.c.version + 1, head=bindparam("message")).returning(

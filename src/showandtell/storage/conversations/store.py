@@ -34,6 +34,7 @@ from showandtell.storage.conversations.access import (
 from showandtell.storage.conversations.keys import KeyTaken, check_key, check_new_key, find_key, insert_key
 from showandtell.storage.conversations.load import State, empty, load
 from showandtell.storage.conversations.metadata import read_metadata, serialize_metadata
+from showandtell.storage.conversations.statements import INSERT_CONVERSATION
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.conversations.summaries import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
 from showandtell.storage.conversations.titles import shorten
@@ -241,11 +242,12 @@ class Store:
         conversation_id = new_id("conv")
         stored = serialize_metadata(metadata)
         row = {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0, "metadata": stored}
+        row |= dict.fromkeys(("head", "lease_holder", "lease_token", "lease_until"))
         if key is not None:
             check_key(key)
 
         def insert_it(connection: Connection, now: float) -> None:
-            connection.execute(insert(conversations), {**row, "id": conversation_id, "created": now, "changed": now})
+            INSERT_CONVERSATION.execute(connection, {**row, "id": conversation_id, "created": now, "changed": now})
             if key is not None:
                 insert_key(connection, owner, key, conversation_id)
 

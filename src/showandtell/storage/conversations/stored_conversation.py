@@ -8,7 +8,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from msgspec import structs
 from sqlalchemy import Connection, insert
-from sqlalchemy.sql.dml import ReturningUpdate
 
 from showandtell.core.events.replay import StepSummary
 from showandtell.core.messages.attachments import Attachment, Facts, ProbedFile, find_attachment
@@ -24,6 +23,7 @@ from showandtell.storage.conversations.load import State, load
 from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
 from showandtell.storage.conversations.statements import (
     DELETE_INTENT,
+    INSERT_MESSAGE,
     SELECT_MESSAGE,
     UPDATE_APPENDED,
     UPDATE_APPENDED_LAST,
@@ -40,6 +40,7 @@ from showandtell.storage.conversations.turn_writes import TurnWrites
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.garbage_collection import Collected, collect_now
 from showandtell.storage.database.lease import LOST, OUTDATED, Lease, Outdated, Terms, Write
+from showandtell.storage.database.prepared import Prepared
 from showandtell.storage.database.quotas import (
     Account,
     Quotas,
@@ -60,7 +61,7 @@ from showandtell.storage.database.rows import (
     serialize,
 )
 from showandtell.storage.database.sent_uploads import mark_sent
-from showandtell.storage.database.tables import attachments, intents, messages
+from showandtell.storage.database.tables import attachments, intents
 from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.numbering import AcceptedMessage, Register
 
@@ -214,14 +215,15 @@ class StoredConversation(MemoryConversation):
             parameters["token"] = self._lease.token
         ended = message.call_id if message.call_id in self._started_calls else None
 
-        def append(connection: Connection, statement: ReturningUpdate[int, int] = statement) -> int:
-            place = connection.execute(statement, parameters).first()
-            if place is None:
+        def append(connection: Connection, statement: Prepared = statement) -> int:
+            places: Sequence[Row] = statement.execute(connection, parameters).all()
+            if not places:
                 raise Outdated(OUTDATED) if is_first else LeaseLost(LOST)
-            row = row_of(message, self.id, place[0], now, step)
-            connection.execute(insert(messages), row)
+            seq, version = places[0]
+            row = row_of(message, self.id, seq, now, step)
+            INSERT_MESSAGE.execute(connection, row)
             self.size += len(row["record"])
-            return place[1]
+            return version
 
         def append_later(connection: Connection, *, is_last: bool) -> None:
             self._set_version(append(connection, UPDATE_APPENDED_LAST if is_last else UPDATE_APPENDED))

@@ -187,13 +187,13 @@ def read_url(url: str | URL) -> URL:
 
 def file_identity(path: str) -> tuple[tuple[int, int] | None, ...]:
     """Device and inode of a database's file and of its log, each None if it doesn't exist."""
-    return tuple(identity(Path(path + suffix)) for suffix in ("", "-wal"))
+    return identity(path), identity(f"{path}-wal")
 
 
-def identity(path: Path) -> tuple[int, int] | None:
+def identity(path: str) -> tuple[int, int] | None:
     """Device and inode of a file, or None if it doesn't exist."""
     try:
-        status = path.stat()
+        status = os.stat(path)  # noqa: PTH116 - for each transaction
     except OSError:
         return None
     return status.st_dev, status.st_ino
