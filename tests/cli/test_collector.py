@@ -23,7 +23,7 @@ def test_a_start_collects_a_hundred_times_as_seldom():
     assert gc.get_threshold()[0] > 70_000
 
 
-def test_a_ready_server_collects_as_usual_and_skips_what_it_has_loaded():
+def test_a_ready_server_collects_more_often_than_at_its_start_and_skips_what_it_has_loaded():
     collect_seldom()
     collect_what_is_new()
     assert gc.get_freeze_count() > 10_000
