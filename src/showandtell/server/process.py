@@ -18,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from showandtell.errors import ShowAndTellError, StorageFailed
-from showandtell.server.middleware.h11_timeouts import Connection
+from showandtell.server.middleware.h11_timeouts import MAX_HEAD, Connection
 from showandtell.server.state import Server
 
 log = logging.getLogger(__name__)
@@ -33,8 +33,6 @@ EXIT_SECONDS = RUNS_GRACE + REQUESTS_GRACE + 0.3
 LAST_LINE_SECONDS = 0.3
 #: Seconds between checks for the end of the runs.
 POLL_SECONDS = 0.05
-#: Maximum bytes of a request's line and headers.
-MAX_HEAD = 64 * 1024
 
 
 class Worker(uvicorn.Server):

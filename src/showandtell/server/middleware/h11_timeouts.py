@@ -14,12 +14,15 @@ import termios
 from contextlib import suppress
 from typing import Final
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from showandtell.server.middleware.h11_writes import CONNECTION, DirectBody, GatheredWrites
+from showandtell.server.middleware.h11_writes import CONNECTION, DirectBody, GatheredWrites, PlainHeads
 
 #: Seconds until a head has to be complete, from the opening of the connection or the first byte of a later request.
 HEAD_TIMEOUT: Final = 30.0
+#: Maximum bytes of a request's line and headers.
+MAX_HEAD: Final = 64 * 1024
 #: Seconds that a client may take nothing of a response that waits for it.
 READ_TIMEOUT: Final = 60.0
 #: Bytes of a response that the kernel holds unsent; with more, a client that doesn't read would occupy megabytes.
@@ -45,6 +48,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer for the first head, and limit what a client that doesn't read occupies."""
         super().connection_made(GatheredWrites(transport))
+        self.conn = PlainHeads(h11.SERVER, self.config.h11_max_incomplete_event_size or MAX_HEAD)
         transport.set_write_buffer_limits(high=0)  # also reports the rest of a response that nothing follows
         limit_unsent(transport)
         self._update_timer()

@@ -8,17 +8,40 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
+import h11
 from starlette.types import Scope
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
+#: The headers that say where a response ends, and whether the connection does.
+FRAMING: Final = frozenset({b"content-length", b"transfer-encoding", b"connection"})
 #: Bytes that are written without waiting for more.
 MAX_GATHERED: Final = 64 * 1024
 #: The ASGI extension with what a response may do with its connection: `cut` it, and write a `body` to it.
 CONNECTION: Final = "showandtell.connection"
+
+
+class PlainHeads(h11.Connection):
+    """Writes the head of a response as it is, but for the headers that h11 has to see.
+
+    All were validated when the response was made. h11 would validate them twice more to set those about its end.
+    """
+
+    @overload
+    def send(self, event: h11.ConnectionClosed) -> None: ...
+    @overload
+    def send(self, event: h11.Event) -> bytes | None: ...
+    def send(self, event: h11.Event) -> bytes | None:
+        """Return the bytes of an event."""
+        if not isinstance(event, h11.Response):
+            return super().send(event)
+        seen = [item for item in event.headers if item[0] in FRAMING]
+        others = [b"%b: %b\r\n" % item for item in event.headers if item[0] not in FRAMING]
+        head = super().send(h11.Response(status_code=event.status_code, headers=seen, reason=event.reason)) or b""
+        return b"".join([head.removesuffix(b"\r\n"), *others, b"\r\n"])
 
 
 class GatheredWrites(asyncio.Transport):
