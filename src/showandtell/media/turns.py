@@ -131,10 +131,11 @@ class Turns:
     @contextmanager
     def taken(self, owner: str, seconds: float) -> Generator[None]:
         """Hold a place in a thread. Raises `TooBusy` if none is free for the owner within these seconds."""
-        turn = self._ask(owner)
-        wait([turn], seconds)
-        if self._withdraw(owner, turn):
-            raise self._late(seconds)
+        if not self._take(owner):
+            turn = self._ask(owner)
+            wait([turn], seconds)
+            if self._withdraw(owner, turn):
+                raise self._late(seconds)
         try:
             yield
         finally:
@@ -143,6 +144,18 @@ class Turns:
     @asynccontextmanager
     async def awaited(self, owner: str, seconds: float = math.inf) -> AsyncGenerator[Place]:
         """Hold a place in a task. Raises `TooBusy` if none is free for the owner within these seconds."""
+        if not self._take(owner):
+            await self._wait(owner, seconds)
+        place = Place()
+        try:
+            yield place
+        finally:
+            if place.work is None:
+                self._give_back(owner)
+            else:
+                place.work.add_done_callback(lambda _: self._give_back(owner))
+
+    async def _wait(self, owner: str, seconds: float) -> None:
         turn = self._ask(owner)
         try:
             if not turn.done():
@@ -154,22 +167,23 @@ class Turns:
             if isinstance(error, TimeoutError):
                 raise self._late(seconds) from None
             raise
-        place = Place()
-        try:
-            yield place
-        finally:
-            if place.work is None:
-                self._give_back(owner)
-            else:
-                place.work.add_done_callback(lambda _: self._give_back(owner))
 
     def _late(self, seconds: float) -> TooBusy:
         text = f"waited {seconds:g} s behind other {self.what}: try again later, with fewer at once"
         return TooBusy(text, retry_after=10)
 
+    def _take(self, owner: str) -> bool:
+        """Take a place at once, if one is free for the owner and nobody waits. Raises `TooBusy` like `check`."""
+        PRESENCE.note(owner)
+        with self._lock:
+            self.check(owner)
+            if self._waiting or self._held.total() >= self.places or self._held[owner] >= self._limit(owner):
+                return False
+            self._held[owner] += 1
+            return True
+
     def _ask(self, owner: str) -> Future[None]:
         turn = Future[None]()
-        PRESENCE.note(owner)
         with self._lock:
             self.check(owner)
             self._waiting.setdefault(owner, deque()).append(turn)
