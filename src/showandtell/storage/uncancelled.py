@@ -11,15 +11,20 @@ T = TypeVar("T")
 
 async def run_to_completion(coroutine: Coroutine[Any, Any, T]) -> tuple[asyncio.CancelledError | None, T]:
     """Run a coroutine to completion. Returns the caller's cancellation, if any, and the result."""
-    task, cancelled = asyncio.ensure_future(coroutine), None
-    while not task.done():
+    return await wait_for_end(asyncio.ensure_future(coroutine))
+
+
+async def wait_for_end(future: asyncio.Future[T]) -> tuple[asyncio.CancelledError | None, T]:
+    """Like `run_to_completion`, for what runs already."""
+    cancelled = None
+    while not future.done():
         try:
-            await asyncio.shield(task)
+            await asyncio.shield(future)
         except asyncio.CancelledError as error:
-            if task.cancelled():
+            if future.cancelled():
                 raise
             cancelled = error
-    return cancelled, task.result()
+    return cancelled, future.result()
 
 
 async def shielded(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -21,6 +21,7 @@ from msgspec import Struct
 from showandtell.errors import StorageFailed
 from showandtell.storage.blobs.threads import DaemonThreads
 from showandtell.storage.database.connect import ConnectionsInUse
+from showandtell.storage.uncancelled import wait_for_end
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +97,8 @@ class Calls:
     ) -> T:
         """Call a function in a thread. Raises `NoAnswer` after `within` seconds, or if the database doesn't answer.
 
-        A call that has not begun by then never begins. `writes`: whether it stores something.
+        A call that has not begun by then never begins. `writes`: whether it stores something; then it is completed even
+        if the caller is cancelled.
         """
         if self._is_silent:
             raise self._no_answer()
@@ -105,6 +107,11 @@ class Calls:
         self._start(call, function, values)
         self._give_time(call, min(self._timeouts.doubt, seconds), self._doubt)
         self._open.add(call)
+        if writes:
+            cancelled, value = await wait_for_end(call.waiter)
+            if cancelled is not None:
+                raise cancelled
+            return value
         try:
             return await asyncio.shield(call.waiter)
         except asyncio.CancelledError:

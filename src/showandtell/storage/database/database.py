@@ -235,12 +235,12 @@ class Database:
         self._check_open()
         with self.translated_errors(writes=True):
             if not self.is_sqlite:
-                return await shielded(self._writing.run(self._write, transaction, within, within=within, writes=True))
+                return await self._writing.run(self._write, transaction, within, within=within, writes=True)
             job = Job(transaction, is_slow=within is not None)
             if not job.is_slow:
                 self._jobs.append(job)
             try:
-                return await shielded(self._writing.run(self._write_together, job, within=within, writes=True))
+                return await self._writing.run(self._write_together, job, within=within, writes=True)
             except NoAnswer as error:
                 job.is_withdrawn = True
                 error.may_be_stored = job.has_begun
