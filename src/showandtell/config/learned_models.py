@@ -117,12 +117,12 @@ class LearnedModels:
 
 def learned_models(environ: Mapping[str, str] = os.environ) -> LearnedModels:
     """The learned models of this user: in one process always the same object."""
-    return _shared(state_folder(environ) / FILE)
+    return _shared(environ.get("XDG_STATE_HOME", ""), environ.get("HOME", ""))
 
 
 @cache
-def _shared(path: Path) -> LearnedModels:
-    return LearnedModels(path)
+def _shared(state: str, home: str) -> LearnedModels:
+    return LearnedModels(state_folder({"XDG_STATE_HOME": state, "HOME": home}) / FILE)
 
 
 def read_models(path: Path) -> Sequence[LearnedModel]:

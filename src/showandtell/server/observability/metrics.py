@@ -25,6 +25,7 @@ class Metrics:
     def __init__(self, version: str = "", clock: Callable[[], float] = time.monotonic) -> None:
         self.registry, self.clock = CollectorRegistry(), clock
         self._models: set[str] = set()
+        self._counted: dict[tuple[str, str, str], tuple[Counter, Histogram, Counter, Counter]] = {}
         self.requests = self._counter("requests", "Requests by route and response status", "method", "route", "status")
         self.request_seconds = self._histogram(
             "request_seconds", "Seconds from a request to the last byte of its response", "route"
@@ -57,11 +58,20 @@ class Metrics:
         try:
             yield
         finally:
-            route, method = record.route, record.scope["method"]
-            self.requests.labels(method if method in METHODS else OTHER, route, str(record.status)).inc()
-            self.request_seconds.labels(route).observe(record.seconds)
-            self.received.labels(route).inc(record.received)
-            self.sent.labels(route).inc(record.sent)
+            requests, seconds, received, sent = self._of(record.scope["method"], record.route, record.status)
+            requests.inc()
+            seconds.observe(record.seconds)
+            received.inc(record.received)
+            sent.inc(record.sent)
+
+    def _of(self, method: str, route: str, status: int) -> tuple[Counter, Histogram, Counter, Counter]:
+        """What is counted for such requests. Each look at a label takes longer than to count."""
+        key = (method if method in METHODS else OTHER, route, str(status))
+        found = self._counted.get(key)
+        if found is None:
+            of_route = self.request_seconds.labels(route), self.received.labels(route), self.sent.labels(route)
+            found = self._counted[key] = (self.requests.labels(*key), *of_route)
+        return found
 
     def text(self) -> bytes:
         """Return all metrics in Prometheus's text format."""

@@ -18,7 +18,18 @@ from typing import Any
 import msgspec
 from fastapi.telemetry import TelemetryConfig
 from opentelemetry.propagate import extract
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, get_tracer, set_span_in_context
+from opentelemetry.trace import (
+    ProxyTracer,
+    ProxyTracerProvider,
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    get_tracer,
+    get_tracer_provider,
+    set_span_in_context,
+)
 from starlette.datastructures import Headers
 
 from showandtell.core.events.types import (
@@ -73,8 +84,15 @@ class Telemetry:
     def __init__(self, tracer: Tracer, *, content: bool = False) -> None:
         self.tracer, self.content = tracer, content
 
+    @property
+    def is_off(self) -> bool:
+        """Whether nothing takes spans so far."""
+        return isinstance(self.tracer, ProxyTracer) and isinstance(get_tracer_provider(), ProxyTracerProvider)
+
     def watch(self, live_run: LiveRun) -> Callable[[Event], None]:
         """Start the span of a run, and return the function to call with each of its events, in order."""
+        if self.is_off:
+            return ignore
         provider, _, model = live_run.row.model.partition(":")
         common = {
             "gen_ai.provider.name": PROVIDERS.get(provider, provider),
@@ -96,7 +114,7 @@ class Telemetry:
     @contextmanager
     def trace_request(self, record: RequestRecord) -> Generator[None]:
         """Wrap a request in a span named after the template of its route, never the client's path."""
-        if record.is_probe:
+        if record.is_probe or self.is_off:
             yield
             return
         method, parent = record.scope["method"], extract(dict(Headers(scope=record.scope)))

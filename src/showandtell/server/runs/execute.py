@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -33,6 +33,8 @@ from showandtell.storage.conversations.stored_conversation import StoredConversa
 from showandtell.storage.uncancelled import shielded
 
 log = logging.getLogger(__name__)
+
+Ending = TypeVar("Ending", ErrorEvent, Finish)
 
 #: Seconds that a program's `deps` may take.
 DEPS_SECONDS = 30.0
@@ -97,7 +99,8 @@ class RunExecutor:
         # A new question has no earlier part of an answer.
         summaries = {} if live.request.has_question else await live.conversation.step_summaries()
         reporter = RunReporter(live, run, summaries, self._store.terms.clock, self._addresses.mark)
-        events = EventFanOut([reporter.report, *(watch(live) for watch in self._watchers)])
+        watching = [receiver for watch in self._watchers if (receiver := watch(live)) is not ignore]
+        events = EventFanOut([reporter.report, *watching])
         try:
             await run.pour(events.send)
         finally:
@@ -159,22 +162,23 @@ class RunReporter:
             if has_question and not any(map(starts_turn, self.run.messages)):
                 return  # belongs to the previous response; if nothing follows, the client gets an error, not a stream
             self._stream = self._start_stream()
-        event = self._redact(event)
         if isinstance(event, Finish):
-            self._ended_at = self.clock()
-            live.end = RunEnd(event.status, event.reason, self._ended_at)
-        data = self._stream.feed(event)
-        if isinstance(event, Finish):
-            feed, rest = self._stream.feed, b"".join(self._pending)
-            live.final_chunk = rest + data
-            live.failed_chunk = lambda message: rest + feed(Finish("error", message, event.usage))
-            self._pending.clear()
-        elif data:
+            self._finish(self._stream, event)
+        elif data := self._stream.feed(self._redact(event) if isinstance(event, ErrorEvent) else event):
             if not self._pending:
                 asyncio.get_running_loop().call_soon(self._flush)
             self._pending.append(data)
 
-    def _redact(self, event: Event) -> Event:
+    def _finish(self, stream: UiStream, event: Finish) -> None:
+        """Note the end of the stream; readers get it once it is stored."""
+        live, event, self._ended_at = self.live, self._redact(event), self.clock()
+        live.end = RunEnd(event.status, event.reason, self._ended_at)
+        rest = b"".join(self._pending)
+        live.final_chunk = rest + stream.feed(event)
+        live.failed_chunk = lambda message: rest + stream.feed(Finish("error", message, event.usage))
+        self._pending.clear()
+
+    def _redact(self, event: Ending) -> Ending:
         """Return the event without storage details from its error text: those go to the log alone.
 
         A `Finish` after refused files gets the reason, because a page finds only that after a reload.
@@ -182,7 +186,7 @@ class RunReporter:
         error = self.run.error
         if isinstance(error, UnsupportedFile) and isinstance(event, Finish):
             return replace(event, reason=str(error))
-        if not isinstance(error, StorageFailed) or not isinstance(event, ErrorEvent | Finish):
+        if not isinstance(error, StorageFailed):
             return event
         self._message = self._message or public_message(error)
         return (
