@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -96,15 +96,22 @@ async def read(session: aiohttp.ClientSession, words: int, path: str = "/api/cha
     return first
 
 
-def ours(folder: str, provider: str, port: int = 0, log: IO[str] | None = None, counts: str | None = None) -> Any:
+def ours(
+    folder: str,
+    provider: str,
+    port: int = 0,
+    log: IO[str] | None = None,
+    counts: str | None = None,
+    options: Sequence[str] = (),
+) -> Any:
     """Start the chat server with the benchmark's provider as model. `counts`: where it serves its counts."""
     program = (str(HERE / "counting.py"),) if counts else ("-m", "showandtell")
     return started(
         *(*program, "serve", "--port", str(port), "--data", folder),
-        *("--model", "anthropic:claude-sonnet-4-5"),
+        *("--model", "anthropic:claude-sonnet-4-5", *options),
         log=log,
         SHOWANDTELL_TOKEN=TOKEN,
-        SHOWANDTELL_RATE="chat=1000000/second,reads=1000000/second",
+        SHOWANDTELL_RATE=",".join(f"{group}=1000000/second" for group in ("chat", "reads", "uploads")),
         COUNTS=counts or "",
         **reaching(provider),
     )
