@@ -82,10 +82,10 @@ def asks(words: int, every: float, chat: str) -> dict[str, Any]:
 NUMBERS = iter(range(10**9))
 
 
-async def read(session: aiohttp.ClientSession, words: int, path: str = "/api/chat") -> float:
-    """Read a complete answer and return the seconds to its first byte."""
+async def read(session: aiohttp.ClientSession, words: int, path: str = "/api/chat", every: float = 0) -> float:
+    """Read a complete answer, with a pause between two words. Returns the seconds to its first byte."""
     begun = time.perf_counter()
-    body = (asks if path == "/api/chat" else asks_proxy)(words, 0, f"bench {next(NUMBERS)}")
+    body = (asks if path == "/api/chat" else asks_proxy)(words, every, f"bench {next(NUMBERS)}")
     async with session.post(path, json=body) as answer:
         assert answer.status == 200, await answer.text()
         first, size = 0.0, 0
@@ -120,6 +120,11 @@ def ours(
 def bare(folder: str, provider: str) -> Any:
     """Start a server that does the least for an answer, see `served/bare.py`."""
     return started(str(HERE / "served/bare.py"), f"{folder}/bare.db", **reaching(provider))
+
+
+def relay(_: str, provider: str) -> Any:
+    """Start a bare relay, see `served/relay.py`."""
+    return started(str(HERE / "served/relay.py"), **reaching(provider))
 
 
 def proxy(folder: str, provider: str) -> Any:

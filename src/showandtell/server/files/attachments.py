@@ -13,7 +13,7 @@ from starlette.responses import Response
 from showandtell.core.messages.file_json import Link, attachment_json
 from showandtell.errors import ShowAndTellError
 from showandtell.server.auth.authenticate import CurrentUser, current_user
-from showandtell.server.files.file_addresses import CurrentLink
+from showandtell.server.files.file_addresses import CurrentLink, current_link
 from showandtell.server.files.receiving import MAX_FILES, Body, check_length, receive_file, receive_form, refuse_body
 from showandtell.server.schemas import (
     BINARY,
@@ -104,12 +104,13 @@ async def receive_body(request: Request, job: Callable[[Body], Awaitable[Any]], 
     responses={**errors(413, 415, 422, 507), **TIMEOUT_RESPONSE},
     openapi_extra=FORM,
 )
-async def upload_files(request: Request, server: CurrentServer, user: CurrentUser, link: CurrentLink) -> Response:
+async def upload_files(request: Request) -> Response:
     """Each field `file` is one file, up to 32. Either all are stored or none.
 
     An upload is deleted after a day if no message uses it.
     """
-    uploads = server.store.uploads(user.name)
+    server, user = await get_server(request), await current_user(request)  # FastAPI's dependencies would take longer
+    uploads, link = server.store.uploads(user.name), await current_link(request, server, user)
 
     async def receive(body: Body) -> dict[str, Any]:
         files = await receive_form(uploads, body, request.headers.get("content-type"))
@@ -127,11 +128,10 @@ async def upload_files(request: Request, server: CurrentServer, user: CurrentUse
     responses={**errors(413, 422, 507), **TIMEOUT_RESPONSE},
     openapi_extra=RAW,
 )
-async def upload_file(
-    request: Request, server: CurrentServer, user: CurrentUser, link: CurrentLink, name: Name = ""
-) -> Response:
+async def upload_file(request: Request, name: Name = "") -> Response:
     """The body is the file. The content type is only a claim: the bytes decide the type."""
-    uploads = server.store.uploads(user.name)
+    server, user = await get_server(request), await current_user(request)
+    uploads, link = server.store.uploads(user.name), await current_link(request, server, user)
 
     async def receive(body: Body) -> dict[str, Any]:
         media_type = request.headers.get("content-type")

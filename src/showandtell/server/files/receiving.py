@@ -85,6 +85,9 @@ class Receiver:
 
     async def write(self, chunk: bytes) -> None:
         """Add a chunk. Raises `FileTooLarge`."""
+        if len(chunk) >= CHUNK and not self._buffer:
+            await self._write(chunk)
+            return
         self._buffer += chunk
         if len(self._buffer) >= CHUNK:
             await self.flush()
@@ -92,6 +95,9 @@ class Receiver:
     async def flush(self) -> None:
         """Write the buffer. Raises `FileTooLarge`."""
         data, self._buffer = self._buffer, bytearray()
+        await self._write(data)
+
+    async def _write(self, data: bytes | bytearray) -> None:
         try:
             await shielded(run_in_thread(self._writer.write, memoryview(data)))
         except TooLarge as error:
