@@ -47,7 +47,8 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer for the first head, and limit what a client that doesn't read occupies."""
-        super().connection_made(GatheredWrites(transport))
+        self._writes = GatheredWrites(transport)
+        super().connection_made(self._writes)
         self.conn = PlainHeads(h11.SERVER, self.config.h11_max_incomplete_event_size or MAX_HEAD)
         transport.set_write_buffer_limits(high=0)  # also reports the rest of a response that nothing follows
         limit_unsent(transport)
@@ -64,7 +65,7 @@ class Connection(H11Protocol):
         if self.cycle is not self._known:
             self._known, scope = self.cycle, self.cycle.scope
             has_chunks = scope["http_version"] == "1.1" and scope["method"] != "HEAD"
-            self._body = DirectBody(self.cycle) if has_chunks else None
+            self._body = DirectBody(self.cycle, self._writes) if has_chunks else None
             scope.setdefault("extensions", {})[CONNECTION] = {"cut": self.transport.abort, "body": self._body}
 
     def connection_lost(self, exc: Exception | None) -> None:

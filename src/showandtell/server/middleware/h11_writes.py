@@ -58,13 +58,14 @@ class GatheredWrites(asyncio.Transport):
         if not data:
             return
         if not self._pieces:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self.flush)
         self._pieces.append(data)
         self._size += len(data)
         if self._size >= MAX_GATHERED:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write now."""
         pieces, self._pieces, self._size = self._pieces, [], 0
         if pieces:
             self._transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
@@ -75,7 +76,7 @@ class GatheredWrites(asyncio.Transport):
 
     def close(self) -> None:
         """Close once everything is written."""
-        self._flush()
+        self.flush()
         self._transport.close()
 
     def abort(self) -> None:
@@ -107,8 +108,8 @@ class GatheredWrites(asyncio.Transport):
 class DirectBody:
     """Writes the body of one response in chunks (RFC 9112, 7.1), between its head and its end, which go by `send`."""
 
-    def __init__(self, cycle: RequestResponseCycle) -> None:
-        self._cycle = cycle
+    def __init__(self, cycle: RequestResponseCycle, transport: GatheredWrites) -> None:
+        self._cycle, self._transport = cycle, transport
         self._task: asyncio.Task[Any] | None = None
         self.sent = 0
 
@@ -126,7 +127,8 @@ class DirectBody:
                         await cycle.flow.drain()
                     if cycle.disconnected:
                         break
-                    cycle.transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+                    self._transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+                    self._transport.flush()  # it may be a while until there is more
                     self.sent += len(data)
         except asyncio.CancelledError:
             if not cycle.disconnected or task is None or task.uncancel():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, cast
 
 from msgspec.structs import replace
@@ -140,7 +140,7 @@ def ignore(_: Event) -> None:
 
 @dataclass(slots=True)
 class RunReporter:
-    """Writes a run's events into its buffer. All data from one turn of the event loop becomes one chunk."""
+    """Writes a run's events into its buffer, each as one chunk. The last one waits until it is stored."""
 
     live: LiveRun
     run: Run
@@ -149,7 +149,6 @@ class RunReporter:
     link: Link
     _stream: UiStream | None = None
     _ended_at: float | None = None
-    _pending: list[bytes] = field(default_factory=list[bytes])
     _message: str = ""
 
     def report(self, event: Event) -> None:
@@ -165,18 +164,14 @@ class RunReporter:
         if isinstance(event, Finish):
             self._finish(self._stream, event)
         elif data := self._stream.feed(self._redact(event) if isinstance(event, ErrorEvent) else event):
-            if not self._pending:
-                asyncio.get_running_loop().call_soon(self._flush)
-            self._pending.append(data)
+            live.buffer.write(data)
 
     def _finish(self, stream: UiStream, event: Finish) -> None:
         """Note the end of the stream; readers get it once it is stored."""
         live, event, self._ended_at = self.live, self._redact(event), self.clock()
         live.end = RunEnd(event.status, event.reason, self._ended_at)
-        rest = b"".join(self._pending)
-        live.final_chunk = rest + stream.feed(event)
-        live.failed_chunk = lambda message: rest + stream.feed(Finish("error", message, event.usage))
-        self._pending.clear()
+        live.final_chunk = stream.feed(event)
+        live.failed_chunk = lambda message: stream.feed(Finish("error", message, event.usage))
 
     def _redact(self, event: Ending) -> Ending:
         """Return the event without storage details from its error text: those go to the log alone.
@@ -194,11 +189,6 @@ class RunReporter:
             if isinstance(event, ErrorEvent)
             else replace(event, reason=self._message)
         )
-
-    def _flush(self) -> None:
-        if self._pending and not self.live.is_abandoned:
-            self.live.buffer.write(b"".join(self._pending))
-        self._pending.clear()
 
     def _start_stream(self) -> UiStream:
         """Start the stream. Late readers also get the part of the response that was stored before this run."""

@@ -29,7 +29,7 @@ class StreamBuffer:
         self.readers = 0
         self._chunks: list[bytes] = []
         self._notices, self._notice = 0, HEARTBEAT
-        self._changed = asyncio.Event()
+        self._waiting: list[asyncio.Future[None]] = []
 
     def __len__(self) -> int:
         return len(self._chunks)
@@ -63,8 +63,10 @@ class StreamBuffer:
         self._wake()
 
     def _wake(self) -> None:
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+        waiting, self._waiting = self._waiting, []
+        for reader in waiting:
+            if not reader.done():  # it may be cancelled
+                reader.set_result(None)
 
     async def follow(self, *, late: bool = False) -> AsyncGenerator[bytes]:
         """Yield the stream from start to end, with available chunks joined. `late`: begin with `opening`.
@@ -76,7 +78,6 @@ class StreamBuffer:
         try:
             notices = self._notices
             while not self.is_interrupted:
-                changed = self._changed
                 if late and not position and self._chunks and self.opening is not None:
                     position = 1  # the opening includes the start
                     yield self.opening
@@ -85,12 +86,13 @@ class StreamBuffer:
                     yield data
                 elif self.is_finished:
                     return
-                else:
-                    if notices != self._notices:
-                        yield self._notice
+                elif notices != self._notices:
+                    yield self._notice
                     notices = self._notices
-                    if changed is self._changed:
-                        await changed.wait()
+                else:
+                    reader = asyncio.get_running_loop().create_future()
+                    self._waiting.append(reader)
+                    await reader
             raise StreamInterrupted
         finally:
             self.readers -= 1
