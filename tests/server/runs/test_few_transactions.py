@@ -1,6 +1,10 @@
 """How little a run asks of the database: two transactions, one query, and nothing read again that is in memory."""
 
+import asyncio
 import re
+import threading
+from collections import Counter
+from contextlib import AsyncExitStack
 
 import pytest
 from sqlalchemy import event
@@ -13,6 +17,10 @@ from support.serving import kinds, serving, texts
 from support.stores import Place, post, user_draft
 
 pytestmark = pytest.mark.anyio
+
+
+#: Statements of timers.
+TIMERS = ("SELECT runs", "BEGIN", "COMMIT")
 
 
 class Statements:
@@ -53,6 +61,41 @@ async def test_a_run_without_tools_is_one_query_and_two_transactions(database, t
         *notice,
         "COMMIT",
     ]
+
+
+async def test_a_run_costs_other_workers_nothing_and_its_own_no_more(tmp_path, monkeypatch):
+    monkeypatch.setattr("showandtell.server.runs.manager.STORE_SECONDS", 60)
+    url = ready_database("postgresql", tmp_path)
+    async with AsyncExitStack() as stack:
+        sites = [await stack.enter_async_context(serving(tmp_path, database=url)) for _ in range(4)]
+        for number in range(2):
+            await sites[0].post("Hello", id=f"m{number}")
+        counted = [Statements(site.store.database) for site in sites]
+        assert len(await counted[0].of(sites[0].post("Hello", id="m2"))) == 11
+        assert [[one for one in of.seen if one not in TIMERS] for of in counted[1:]] == [[], [], []]
+
+
+async def test_a_run_starts_no_thread_and_few_tasks(tmp_path):
+    async with serving(tmp_path) as site:
+        for number in range(3):
+            await site.post("Hello", id=f"m{number}")
+        loop, tasks, threads = asyncio.get_running_loop(), [], {*threading.enumerate()}
+
+        def note(loop, coroutine, **more):
+            tasks.append(coroutine.__qualname__)
+            return asyncio.Task(coroutine, loop=loop, **more)
+
+        loop.set_task_factory(note)
+        await site.post("Hello", id="m3")
+        loop.set_task_factory(None)
+    assert {*threading.enumerate()} <= threads
+    own = Counter(name for name in tasks if name.startswith(("Lease.", "Stored", "RequestResponseCycle.")))
+    assert own == {
+        "RequestResponseCycle.run_asgi": 1,
+        "StoredConversation.record": 2,
+        "Lease._renew": 1,
+        "Lease._release": 1,
+    }
 
 
 async def test_a_tool_step_adds_two_transactions(tmp_path, monkeypatch):
