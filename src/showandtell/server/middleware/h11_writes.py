@@ -38,8 +38,9 @@ class PlainHeads(h11.Connection):
         """Return the bytes of an event."""
         if not isinstance(event, h11.Response):
             return super().send(event)
-        seen = [item for item in event.headers if item[0] in FRAMING]
-        others = [b"%b: %b\r\n" % item for item in event.headers if item[0] not in FRAMING]
+        headers = [*event.headers]
+        seen = [item for item in headers if item[0] in FRAMING]
+        others = [b"%b: %b\r\n" % item for item in headers if item[0] not in FRAMING]
         head = super().send(h11.Response(status_code=event.status_code, headers=seen, reason=event.reason)) or b""
         return b"".join([head.removesuffix(b"\r\n"), *others, b"\r\n"])
 
