@@ -82,7 +82,7 @@ def sinking() -> Iterator[Sink]:
         own, ca = Path(folder, "own.pem"), Path(folder, "ca.pem")
         ca.write_bytes(authority.cert_pem.bytes())
         own.write_bytes(authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.bytes())
-        words = [sys.executable, __file__, "sink", str(own)]
+        words = [sys.executable, str(Path(__file__).parent / "served/sink.py"), str(own)]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             try:

@@ -18,10 +18,11 @@ def proxies_from(environ: Mapping[str, str]) -> dict[str, str]:
 
     In a CGI program `HTTP_PROXY` is ignored, since it holds a request header of the client.
     """
-    named = {name: value for name, value in sorted(environ.items()) if name.lower().endswith("_proxy") and value}
+    names = {scheme: (f"{scheme}_proxy", f"{scheme.upper()}_PROXY") for scheme in ("http", "https", "all", "no")}
     if "REQUEST_METHOD" in environ:
-        named.pop("HTTP_PROXY", None)
-    return {name.lower().removesuffix("_proxy"): value for name, value in named.items()}
+        names["http"] = ("http_proxy",)
+    found = {scheme: next(filter(None, map(environ.get, both)), "") for scheme, both in names.items()}
+    return {scheme: value for scheme, value in found.items() if value}
 
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:

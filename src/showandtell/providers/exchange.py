@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+
+import pybase64
 
 from showandtell.core.capabilities.cells import Api, Target
 from showandtell.core.events.types import StepEnd, StreamEvent, Usage
@@ -17,6 +18,7 @@ from showandtell.core.wire.parsers import FRAMES, JSON_TYPE, PARSERS
 from showandtell.core.wire.request import Request
 from showandtell.core.wire.stream import MAX_RESPONSE, FrameSplitter, StreamParser
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
+from showandtell.providers.bodies import read_body
 from showandtell.providers.refusals import MAX_ERROR_BODY, Explain, parse_error, provider_error, unexplained
 from showandtell.providers.secrets import conceal_end, conceal_error, secrets_in
 
@@ -45,7 +47,7 @@ class Outgoing:
 
     def body(self) -> AsyncIterator[bytes]:
         """The chunks of the body; from the start for each try."""
-        self.bodies.append(read_pieces(self.request.pieces()))
+        self.bodies.append(read_body(self.request.segments, self.request.blobs, pybase64.b64encode))
         return self.bodies[-1]
 
     async def close(self) -> None:
@@ -107,26 +109,6 @@ class Exchange:
         if self.authorize is None:
             return outgoing
         return Outgoing(url, {**headers, **await self.authorize(outgoing)}, request)
-
-
-async def read_pieces(pieces: Iterable[bytes | Iterator[bytes]]) -> AsyncGenerator[bytes]:
-    """The chunks of a body. Files are read in a thread, since their disk or bucket may be slow."""
-    for piece in pieces:
-        if isinstance(piece, bytes):
-            yield piece
-            continue
-        # A list, so that the frames of a traceback don't keep the file open.
-        chunks = [piece]
-        del piece
-        try:
-            while (chunk := await asyncio.to_thread(_next_chunk, chunks)) is not None:
-                yield chunk
-        finally:
-            chunks.clear()
-
-
-def _next_chunk(chunks: Sequence[Iterator[bytes]]) -> bytes | None:
-    return next(chunks[0], None) if chunks else None
 
 
 def error_text(error: OSError) -> str:
