@@ -16,7 +16,14 @@ SCHEMES = ("http", "https")
 TEXT = {"type": "text", "text": "Done."}
 OUTPUT = {"type": "output_text", "text": "Done.", "annotations": [], "logprobs": []}
 ITEM = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [OUTPUT]}
-RESPONSE = {"id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "model": "m", "output": [ITEM]}
+RESPONSE = {
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 1,
+    "status": "completed",
+    "model": "m",
+    "output": [ITEM],
+}
 REST = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
 CHOICE = {"index": 0, "message": {"role": "assistant", "content": "Done."}, "finish_reason": "stop"}
 ABOUT = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "stop_sequence": None}

@@ -18,11 +18,14 @@ def proxies_from(environ: Mapping[str, str]) -> dict[str, str]:
 
     In a CGI program `HTTP_PROXY` is ignored, since it holds a request header of the client.
     """
-    names = {scheme: (f"{scheme}_proxy", f"{scheme.upper()}_PROXY") for scheme in ("http", "https", "all", "no")}
-    if "REQUEST_METHOD" in environ:
-        names["http"] = ("http_proxy",)
-    found = {scheme: next(filter(None, map(environ.get, both)), "") for scheme, both in names.items()}
-    return {scheme: value for scheme, value in found.items() if value}
+    found: dict[str, str] = {}
+    for scheme in ("http", "https", "all", "no"):
+        value = environ.get(f"{scheme}_proxy")
+        if not value and not (scheme == "http" and "REQUEST_METHOD" in environ):
+            value = environ.get(f"{scheme.upper()}_PROXY")
+        if value:
+            found[scheme] = value
+    return found
 
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:

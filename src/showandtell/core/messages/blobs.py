@@ -13,11 +13,11 @@ from showandtell.core.messages.attachments import Facts
 class SequentialReader(Protocol):
     """Reads files one after the other, each to its end. Raises `FileChanged` if the bytes changed. Must be closed."""
 
-    def read_cached(self, buffer: memoryview) -> int:
+    def read_cached(self, buffer: memoryview, /) -> int:
         """Read bytes of the current file that are in memory, without waiting. 0 if there are none: use `readinto`."""
         ...
 
-    def readinto(self, buffer: memoryview) -> int:
+    def readinto(self, buffer: memoryview, /) -> int:
         """Fill the buffer, which may not be larger than the rest of the current file. May wait for disk or bucket."""
         ...
 

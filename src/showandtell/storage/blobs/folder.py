@@ -123,7 +123,8 @@ class Folder(BlobStore):
         """Whether the blob exists, compressed or not. Each file is hashed and synced once, even if it existed."""
         if any(map(self._spools.has, stored_paths(blob))):
             return True
-        if self.check(Facts(spooled.sha256, "file", spooled.size)) is not None:
+        facts = Facts(spooled.sha256, "file", spooled.size)
+        if not self.has(facts) or self.check(facts) is not None:
             return False
         for path in stored_paths(blob):
             verified = self._spools.verified.get(path)

@@ -32,6 +32,8 @@ async def probe_all(file_cache: FileCache, files: Iterable[File]) -> list[Probed
 
 def probe_now(file_cache: FileCache, file: File) -> ProbedFile:
     """Like `probe_all` for one file, without an event loop."""
+    if (known := file_cache.recall(file)) is not None:
+        return known
     try:
         return start_probe(file_cache, file).result(PROBE_SECONDS)
     except TimeoutError:
