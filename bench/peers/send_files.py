@@ -1,7 +1,8 @@
 """What others do to send files in the user's message: base64 and JSON by the API's own SDK, alone or in a framework.
 
-The last argument is the URL of a provider, or empty: then nothing leaves the process, and a request is done when its
-body is whole in the transport. The files are read in each round ("disk") or once before ("bytes").
+The first argument is a way, as "anthropic" or "pydantic-ai/openai-chat". The last one is the URL of a provider, or
+empty: then nothing leaves the process, and a request is done when its body is whole in the transport. The files are
+read in each round ("disk") or once before ("bytes").
 """
 
 from __future__ import annotations
@@ -217,8 +218,6 @@ WAYS: dict[str, tuple[str, Callable[[], Callable[[], object]]]] = {
     "google-genai": ("google-genai", google_genai),
     "boto3": ("boto3", boto3),
 }
-if WAY in WAYS:
-    distribution, make = WAYS[WAY]
-    answer_lines(distribution, make())
-else:
-    answer_lines("pydantic-ai-slim", pydantic_ai(WAY))
+framework, _, api = WAY.rpartition("/")
+distribution, make = ("pydantic-ai-slim", lambda: pydantic_ai(api)) if framework else WAYS[WAY]
+answer_lines(distribution, make())

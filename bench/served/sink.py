@@ -16,15 +16,8 @@ SCHEMES = ("http", "https")
 TEXT = {"type": "text", "text": "Done."}
 OUTPUT = {"type": "output_text", "text": "Done.", "annotations": [], "logprobs": []}
 ITEM = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [OUTPUT]}
-RESPONSE = {
-    "id": "resp_1",
-    "object": "response",
-    "created_at": 1,
-    "status": "completed",
-    "model": "m",
-    "output": [ITEM],
-}
-REST = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+ABOUT_RESPONSE = {"id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "model": "gpt-5-mini"}
+REST = {"output": [ITEM], "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
 CHOICE = {"index": 0, "message": {"role": "assistant", "content": "Done."}, "finish_reason": "stop"}
 ABOUT = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "stop_sequence": None}
 ANSWERS = {
@@ -42,7 +35,7 @@ ANSWERS = {
         "choices": [CHOICE],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     },
-    "openai-responses": {**RESPONSE, **REST},
+    "openai-responses": {**ABOUT_RESPONSE, **REST},
     "gemini": {
         "candidates": [{"content": {"role": "model", "parts": [{"text": "Done."}]}, "finishReason": "STOP", "index": 0}]
     },

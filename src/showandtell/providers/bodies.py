@@ -21,7 +21,7 @@ async def read_body(
     files = [segment for segment in segments if not isinstance(segment, bytes)]
     reader = blobs.reader(files) if blobs is not None and files else None
     buffer = memoryview(bytearray(min(CHUNK_SIZE, max((facts.size for facts in files), default=0))))
-    at_once = 0
+    at_once, is_waiting = 0, False
     try:
         for segment in segments:
             if isinstance(segment, bytes) or reader is None:
@@ -34,12 +34,15 @@ async def read_body(
                 count = reader.read_cached(chunk)
                 if count < len(chunk):
                     # A thread opens files, and reads what isn't in memory: their disk or bucket may be slow.
+                    is_waiting = True
                     await asyncio.to_thread(reader.readinto, chunk[count:])
-                    at_once = 0
+                    at_once, is_waiting = 0, False
                 elif (at_once := at_once + count) >= TURN_BYTES:
                     await asyncio.sleep(0)
                     at_once = 0
                 yield encode(chunk)
     finally:
         if reader is not None:
-            await asyncio.shield(asyncio.to_thread(reader.close))
+            closing = asyncio.get_running_loop().run_in_executor(None, reader.close)
+            if not is_waiting:  # a cancelled run doesn't wait for a disk that hangs
+                await asyncio.shield(closing)

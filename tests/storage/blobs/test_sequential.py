@@ -132,3 +132,12 @@ def test_a_store_that_hangs_is_left_in_time(folder, monkeypatch):
         store.reader([facts]).readinto(memoryview(bytearray(6)))
     with pipe.open("wb"):
         pass
+
+
+def test_a_read_that_comes_too_late_opens_nothing(folder):
+    facts = put(folder, b"late")
+    reader = folder.reader([facts])
+    reader.close()
+    with pytest.raises(ValueError, match="closed"):
+        reader.readinto(memoryview(bytearray(4)))
+    assert folder.opened == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -31,6 +32,8 @@ class SequentialReader:
         self._waiting = deque(facts for facts in files if facts.size)
         self._open_blob, self._read_errors = open_blob, read_errors
         self._opened, self._finished = deque[OpenBlob](), list[OpenBlob]()
+        #: Held while a thread waits for the disk, so that nothing is opened after `close`.
+        self._lock, self._closed = threading.Lock(), False
 
     def read_cached(self, buffer: memoryview) -> int:
         """Read bytes of the current blob that the system has in memory, without waiting. 0 if there are none."""
@@ -42,17 +45,25 @@ class SequentialReader:
 
     def readinto(self, buffer: memoryview) -> int:
         """Fill the buffer, which may not be larger than the rest of the current blob. May wait for disk or bucket."""
-        if not self._opened:
-            self._open_next()
-        blob = self._opened[0]
-        with self._read_errors(blob.facts):
-            blob.readinto(buffer)
-        progress()
-        self._finish()
+        with self._lock:
+            if self._closed:
+                raise ValueError("the reader is closed")
+            if not self._opened:
+                self._open_next()
+            blob = self._opened[0]
+            with self._read_errors(blob.facts):
+                blob.readinto(buffer)
+            progress()
+            self._finish()
         return len(buffer)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close what is open, after a read that another thread waits for."""
+        with self._lock:
+            self._closed = True
+            self._close_blobs()
+
+    def _close_blobs(self) -> None:
         for blob in (*self._finished, *self._opened):
             blob.source.close()
         self._finished.clear()
@@ -64,7 +75,7 @@ class SequentialReader:
             self._finished.append(self._opened.popleft())
 
     def _open_next(self) -> None:
-        self.close()
+        self._close_blobs()
         size = 0
         while self._waiting and len(self._opened) < OPEN_BLOBS:
             size += self._waiting[0].size
