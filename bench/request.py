@@ -1,139 +1,122 @@
-"""Cost of building a request, from stored files to the last byte of the body, compared to a minimal loop.
+"""Rendering a question about twenty pictures of 1 MiB, from their bytes to the body's last byte.
 
-The floor reads the same files in the same pieces, encodes them with pybase64 and copies them once. Both give their
-bytes to the same sink, which copies each piece as a kernel would. Memory is the peak of a fresh process for each case
-over that of one that imports the same and does nothing.
+CPU time with child processes: `render` and `request.chunks()`, into a buffer that every chunk is copied to. `first`:
+nothing is known of the pictures. `again, equal bytes`: a `FileCache` has proved equal ones. `again, the same bytes`: it
+has seen these very objects. The floor encodes the same bytes in memory and copies them; where equal bytes must be
+recognized, it also takes their sha256. Anthropic's SDK and LangChain build the same request body of the same bytes, up
+to their HTTP client's transport. Memory is the peak of a process over that of one that renders the question alone.
 """
 
 from __future__ import annotations
 
-import asyncio
+import hashlib
 import subprocess
 import sys
-from collections.abc import Sequence
-from itertools import product
-from statistics import median
-from time import process_time
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
 
 import pybase64
 
-from cases import MIB, MODELS, cpu, one_step, store, stored, table, temporary, unlimited, verdict
+from figures import FLOOR, Figure, rounds, save
 from memory import peak_mib
-from showandtell.core.capabilities.cells import Target
-from showandtell.core.messages.attachments import Facts
-from showandtell.core.planning.plan import plan, raise_refused
-from showandtell.core.planning.values import Policy
-from showandtell.core.wire.options import Options
-from showandtell.core.wire.request import Request, compose
-from showandtell.storage.blobs.folder import CHUNK_SIZE, Folder
+from processes import cost, install, peer
+from sending import CHUNK, MODELS, PACKAGES, pictures
+from showandtell import Draft, File, FileCache, Text, render
 
-CASES = ((20, 1), (10, 10))
-GOAL_RATIO, GOAL_MIB = 1.5, 8.0
 ROUNDS = 15
+MODEL = MODELS["anthropic-messages"]
+PEERS = {"anthropic": "anthropic", "langchain": "langchain-anthropic", "pydantic-ai/anthropic-messages": "pydantic-ai"}
+BUFFER = bytearray(4 << 20)
 
 
-class Sink:
-    """Copies bytes like a socket, and discards them."""
-
-    def __init__(self) -> None:
-        self.buffer = bytearray(2 * MIB)
-        self.size = 0
-
-    def take(self, piece: bytes) -> None:
-        """Copy one piece."""
-        self.buffer[: len(piece)] = piece
-        self.size += len(piece)
+def body(pictures: list[bytes], cache: FileCache | None = None) -> None:
+    """Render the question and take its body."""
+    files = [File.from_bytes(data, name=f"{at}.png") for at, data in enumerate(pictures)]
+    request = render([Draft("user", (Text("What do these show?"), *files))], model=MODEL, cache=cache)
+    size = 0
+    for chunk in request.chunks():
+        BUFFER[: len(chunk)] = chunk
+        size += len(chunk)
+    assert size == request.size
 
 
-def floor(folder: Folder, files: Sequence[Facts], sink: Sink) -> None:
-    """Only read, encode and copy."""
-    buffer = memoryview(bytearray(CHUNK_SIZE))
-    for file in files:
-        with folder.blob(file.sha256).open("rb", buffering=0) as source:
-            while count := source.readinto(buffer):
-                sink.take(pybase64.b64encode(buffer[:count]))
+def encode(pictures: list[bytes]) -> None:
+    """Encode and copy."""
+    for data in pictures:
+        view = memoryview(data)
+        for start in range(0, len(data), CHUNK):
+            chunk = pybase64.b64encode(view[start : start + CHUNK])
+            BUFFER[: len(chunk)] = chunk
 
 
-def build(files: Sequence[Facts], target: Target, folder: Folder) -> Request:
-    """Plan and render the complete conversation."""
-    planned = plan(one_step(files), target, {}, Policy())
-    raise_refused(planned, target)
-    return compose(planned, target, Options("You draw charts."), {}, folder)
+def digest(pictures: list[bytes]) -> None:
+    """Hash and encode."""
+    for data in pictures:
+        hashlib.sha256(data).digest()
+    encode(pictures)
 
 
-def by_chunks(files: Sequence[Facts], target: Target, folder: Folder, sink: Sink) -> None:
-    """Build and drain, without an event loop."""
-    for piece in build(files, target, folder).chunks():
-        sink.take(piece)
+def copies(pictures: list[bytes]) -> list[bytes]:
+    """Equal bytes in other objects."""
+    return [bytes(bytearray(data)) for data in pictures]
 
 
-async def by_body(files: Sequence[Facts], target: Target, folder: Folder, sink: Sink) -> float:
-    """Build and drain like an HTTP client. Returns CPU seconds without the start of the event loop."""
-    start = process_time()
-    async for piece in build(files, target, folder).body():
-        sink.take(piece)
-    return process_time() - start
+def figures(folder: Path) -> list[Figure]:
+    """First and again."""
+    known = [path.read_bytes() for path in pictures(folder)]
+    seen, same = FileCache(), FileCache()
+    python = install("send_files", *PACKAGES)
+
+    def again() -> float:
+        equal = copies(known)
+        return cost(lambda: body(equal, seen))
+
+    with ExitStack() as stack:
+        arguments = (str(folder), "bytes", "")
+        theirs = {way: stack.enter_context(peer(python, "send_files", way, *arguments)) for way in PEERS}
+        costs = rounds(
+            ROUNDS,
+            first=lambda: cost(lambda: body(known)),
+            again=again,
+            same=lambda: cost(lambda: body(known, same)),
+            hashed=lambda: cost(lambda: digest(known)),
+            floor=lambda: cost(lambda: encode(known)),
+            **theirs,
+        )
+    peers = {f"{PEERS[way]} {one.version}": costs[way] for way, one in theirs.items()}
+    hashed = {FLOOR: costs["hashed"], **peers}
+    return [
+        Figure("first", "ms", costs["first"], hashed, of="best peer", goal=2, before="0.7 to 1.1"),
+        Figure("again, equal bytes", "ms", costs["again"], hashed, of="floor", goal=1.2, before="8 to 12 times"),
+        Figure("again, the same bytes", "ms", costs["same"], {FLOOR: costs["floor"], **peers}, of="floor", goal=2),
+        Figure("memory of its body", "MiB", memory(folder), goal=8),
+    ]
 
 
-def once(way: str, files: Sequence[Facts], target: Target, folder: Folder) -> float:
-    """CPU seconds of one request."""
-    sink = Sink()
-    if way == "body":
-        seconds = asyncio.run(by_body(files, target, folder, sink))
-    else:
-        seconds = cpu(lambda: by_chunks(files, target, folder, sink))
-    assert sink.size > sum(file.size for file in files) * 4 // 3, "a file is missing from the body"
-    return seconds
+def memory(folder: Path) -> list[float]:
+    """The peak MiB of fresh processes with files from disk over that of others without."""
+
+    def peak(folder: str) -> float:
+        command = [sys.executable, __file__, folder]
+        return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    return [peak(str(folder)) - peak("") for _ in range(3)]
 
 
-def bare(files: Sequence[Facts], folder: Folder) -> float:
-    """CPU seconds of the floor."""
-    sink = Sink()
-    return cpu(lambda: floor(folder, files, sink))
-
-
-def times(way: str, api: str, folder: Folder) -> tuple[float, float, float]:
-    """CPU milliseconds of the floor and of ours, and their ratio: medians of alternating rounds."""
-    files, target = stored(folder), unlimited(MODELS[api])
-    rounds = [(bare(files, folder), once(way, files, target, folder)) for _ in range(ROUNDS)][1:]
-    baseline, ours = zip(*rounds, strict=True)
-    return median(baseline) * 1000, median(ours) * 1000, median(own / bottom for bottom, own in rounds)
-
-
-def peak(way: str, api: str, folder: Folder) -> float:
-    """The peak MiB of a fresh process that builds one request, or does nothing."""
-    words = [sys.executable, __file__, way, api, str(folder.path)]
-    return float(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
-
-
-def child(way: str, api: str, path: str) -> None:
-    """The job of the fresh process."""
-    folder = temporary(path)
-    files, target = stored(folder), unlimited(MODELS[api])
-    if way != "nothing":
-        once(way, files, target, folder)
+def child(folder: str) -> None:
+    """Render once, and print the peak of this process."""
+    files = [File.from_path(path) for path in sorted(Path(folder).iterdir())] if folder else []
+    request = render([Draft("user", (Text("What do these show?"), *files))], model=MODEL)
+    assert sum(map(len, request.chunks())) == request.size
     print(peak_mib())
 
 
 def main() -> None:
-    """Print time and memory of every case, api and way."""
-    rows: list[Sequence[object]] = []
-    for count, size in CASES:
-        folder = temporary()
-        store(folder, count, size * MIB)
-        base = peak("nothing", "openai-chat", folder)
-        for api, way in product(MODELS, ("chunks", "body")):
-            baseline, ours, ratio = times(way, api, folder)
-            over = peak(way, api, folder) - base
-            figures = [f"{baseline:.1f}", f"{ours:.1f}", f"{ratio:.2f}", verdict(ratio, GOAL_RATIO), f"{over:.1f}"]
-            rows.append([f"{count} x {size} MiB", api, way, *figures, verdict(over, GOAL_MIB)])
-    print("CPU ms from stored files to the last byte of the body, and peak MiB above an idle process")
-    head = ["case", "api", "way", "floor", "ours", "ratio", f"<= {GOAL_RATIO}", "MiB", f"<= {GOAL_MIB:.0f}"]
-    print(table(head, rows))
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        save(__doc__ or "", figures(Path(folder)))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        child(*sys.argv[1:4])
-    else:
-        main()
+    child(sys.argv[1]) if len(sys.argv) > 1 else main()

@@ -1,172 +1,91 @@
-"""Cost of a streamed answer, from the provider's bytes to typed events, and through the loop of `Agent`.
+"""A streamed answer of 2,000 deltas, from the provider's bytes to typed events.
 
-`parse` feeds a parser; `agent` is a whole run: rename, fold, loop, and a reader who takes each event. Both get the same
-bytes in reads of 16 KiB and of 150 bytes, as a busy host and a slow one send them, from memory: no network is in the
-figures. The providers' own SDKs read the same streams in the same way, as does pydantic-ai. Every figure is CPU time
-divided by the number of the provider's events.
+CPU microseconds for each of the provider's events, in reads of 16 KiB, as a busy host sends them, and of 150 bytes, as
+a slow one does; the bytes come from memory. The floor splits the bytes at blank lines, decodes each event's JSON with
+msgspec and collects the text. `parsing` is our parser alone; `Agent` is a whole run with a reader who takes each event.
+The API's own SDK and pydantic-ai read the same bytes through their HTTP client's transport, or botocore's.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import json
+import tempfile
 import tracemalloc
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from itertools import product
-from statistics import median
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
 from time import process_time
-from typing import Any, TypeAlias
+from typing import Any
 
-from cases import MIB, MODELS, table, verdict
+import msgspec
+
+from answers import ASKED, SPEAK, WORD, Stream, stream
+from figures import FLOOR, Figure, rounds, save
+from processes import install, peer
+from sending import MODELS, PACKAGES
 from showandtell import Agent
 from showandtell.core.capabilities.cells import Api
-from showandtell.core.events.types import TextDelta
-from showandtell.core.wire.aws_eventstream import encode
-from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.parsers import FRAMES, PARSERS
 from showandtell.core.wire.stream import StreamParser
-from showandtell.testing import FakeConnection
+from showandtell.events import TextDelta
+from showandtell.testing import FakeConnection, HttpResponse
 
-GOALS = {"parse": 2.0, "agent": 6.0}
-READS = (16 * 1024, 150)
+READS = {"16 KiB": 16 * 1024, "150 bytes": 150}
+GOALS = {"16 KiB": 1.3, "150 bytes": 2.0}
+BEFORE = {"16 KiB": "1.4 times", "150 bytes": "3.8 times"}
 #: Deltas of a stream whose time is taken, and of one whose memory is.
-COUNT, MANY = 4000, 20_000
-ROUNDS = 9
-ASKED, WORD = "How was the quarter?", " quarterly"
-SSE, FRAMED = "text/event-stream", "application/vnd.amazon.eventstream"
-RESPONSE = {"id": "resp_68af4030592c81938ec0a5fbab4a3e9f", "object": "response", "created_at": 1755963440, "output": []}
-MESSAGE = "msg_68af40337f8c8193a5d5d1b7d8b0a9e5"
-CHUNK = {
-    "id": "chatcmpl-C7kYq0mGQYwKbnIRiyRrYzHhJv1Yp",
-    "object": "chat.completion.chunk",
-    "created": 1755963440,
-    "model": "gpt-5-mini-2025-08-07",
-    "service_tier": "default",
-    "system_fingerprint": None,
+COUNT, MANY = 2000, 20_000
+ROUNDS, MIB = 7, 1 << 20
+GOOGLE = ("google-genai==3.4.0",)
+SDKS: dict[Api, tuple[str, str, tuple[str, ...]]] = {
+    "anthropic-messages": ("anthropic", "send_files", PACKAGES),
+    "openai-chat": ("openai-chat", "send_files", PACKAGES),
+    "openai-responses": ("openai-responses", "send_files", PACKAGES),
+    "gemini": ("google-genai", "send_google", GOOGLE),
+    "bedrock-converse": ("boto3", "send_files", PACKAGES),
 }
-COUNTED = {
-    "promptTokenCount": 1290,
-    "candidatesTokenCount": 7,
-    "totalTokenCount": 1297,
-    "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 1290}],
+#: Where the text of an event is.
+TEXTS: dict[Api, Callable[[Any], str | None]] = {
+    "anthropic-messages": lambda event: event["delta"].get("text") if "delta" in event else None,
+    "openai-chat": lambda event: event["choices"][0]["delta"].get("content") if event["choices"] else None,
+    "openai-responses": lambda event: event.get("delta"),
+    "gemini": lambda event: event["candidates"][0]["content"]["parts"][0]["text"],
+    "bedrock-converse": lambda event: event["delta"]["text"] if "delta" in event else None,
 }
+DECODER = msgspec.json.Decoder()
 
 
-def line(value: dict[str, object], *, named: bool = False, end: str = "\n") -> bytes:
-    """A server-sent event, named by the type in it or not at all."""
-    name = f"event: {value['type']}{end}" if named else ""
-    return f"{name}data: {json.dumps(value, separators=(',', ':'))}{end}{end}".encode()
+def bare(output: Stream) -> float:
+    """The floor."""
+    start, rest, texts, text_of = process_time(), b"", list[str](), TEXTS[output.api]
+    split = frames if output.api == "bedrock-converse" else lines
+    for data in output.reads():
+        found, rest = split(rest + data)
+        texts += filter(None, [text_of(DECODER.decode(text)) for text in found])
+    assert len("".join(texts)) == COUNT * len(WORD)
+    return process_time() - start
 
 
-def frame(kind: str, **fields: object) -> bytes:
-    """A frame of AWS's event stream, padded as Bedrock pads it."""
-    return encode(kind, json.dumps({**fields, "p": "abcdefghijklm"}, separators=(",", ":")).encode())
+def lines(data: bytes) -> tuple[list[bytes], bytes]:
+    """The data of whole server-sent events, and the rest."""
+    *blocks, rest = data.split(b"\r\n\r\n" if b"\r" in data else b"\n\n")
+    found = [block[block.find(b"data: ") + 6 :] for block in blocks]
+    return [text for text in found if text != b"[DONE]"], rest
 
 
-def speak_anthropic(words: Sequence[str]) -> Iterator[bytes]:
-    message = {"id": "msg_01XFDUDYJgAACzvnptvVoYEL", "type": "message", "role": "assistant", "content": []}
-    usage = {"input_tokens": 1290, "output_tokens": 1}
-    about = {"model": "claude-sonnet-4-5", "stop_reason": None, "stop_sequence": None, "usage": usage}
-    yield line({"type": "message_start", "message": {**message, **about}}, named=True)
-    block = {"type": "text", "text": ""}
-    yield line({"type": "content_block_start", "index": 0, "content_block": block}, named=True)
-    for word in words:
-        delta = {"type": "text_delta", "text": word}
-        yield line({"type": "content_block_delta", "index": 0, "delta": delta}, named=True)
-    yield line({"type": "content_block_stop", "index": 0}, named=True)
-    stop = {"stop_reason": "end_turn", "stop_sequence": None}
-    yield line({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 7}}, named=True)
-    yield line({"type": "message_stop"}, named=True)
-
-
-def speak_chat(words: Sequence[str]) -> Iterator[bytes]:
-    for word in words:
-        choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
-        yield line({**CHUNK, "choices": [choice], "usage": None, "obfuscation": "Yx3k"})
-    yield line({**CHUNK, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": None})
-    usage = {"prompt_tokens": 1290, "completion_tokens": 7, "total_tokens": 1297}
-    yield line({**CHUNK, "choices": [], "usage": usage})
-    yield b"data: [DONE]\n\n"
-
-
-def speak_responses(words: Sequence[str]) -> Iterator[bytes]:
-    item = {"id": MESSAGE, "type": "message", "status": "in_progress", "content": [], "role": "assistant"}
-    place = {"item_id": MESSAGE, "output_index": 0, "content_index": 0}
-    yield line({"type": "response.created", "sequence_number": 0, "response": RESPONSE}, named=True)
-    added = {"type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": item}
-    yield line(added, named=True)
-    for at, word in enumerate(words, 2):
-        about = {"type": "response.output_text.delta", "sequence_number": at, **place}
-        yield line({**about, "delta": word, "logprobs": [], "obfuscation": "Yx3kp"}, named=True)
-    text = {"type": "output_text", "text": "".join(words), "annotations": [], "logprobs": []}
-    yield line({**added, "type": "response.output_item.done", "item": {**item, "content": [text]}}, named=True)
-    usage = {"input_tokens": 1290, "output_tokens": 7, "total_tokens": 1297}
-    whole = {**RESPONSE, "status": "completed", "usage": usage}
-    yield line({"type": "response.completed", "sequence_number": len(words) + 2, "response": whole}, named=True)
-
-
-def speak_gemini(words: Sequence[str]) -> Iterator[bytes]:
-    about = {"usageMetadata": COUNTED, "modelVersion": "gemini-3-flash-preview", "responseId": "sxqLaOCzKbWjz7IP"}
-    for at, word in enumerate(words, 1):
-        end = {"finishReason": "STOP"} if at == len(words) else {}
-        candidate = {"content": {"parts": [{"text": word}], "role": "model"}, **end, "index": 0}
-        yield line({"candidates": [candidate], **about}, end="\r\n")
-
-
-def speak_converse(words: Sequence[str]) -> Iterator[bytes]:
-    yield frame("messageStart", role="assistant")
-    for word in words:
-        yield frame("contentBlockDelta", contentBlockIndex=0, delta={"text": word})
-    yield frame("contentBlockStop", contentBlockIndex=0)
-    yield frame("messageStop", stopReason="end_turn")
-    usage = {"inputTokens": 1290, "outputTokens": 7, "totalTokens": 1297}
-    yield frame("metadata", usage=usage, metrics={"latencyMs": 900})
-
-
-SPEAK: dict[Api, Callable[[Sequence[str]], Iterator[bytes]]] = {
-    "anthropic-messages": speak_anthropic,
-    "openai-chat": speak_chat,
-    "openai-responses": speak_responses,
-    "gemini": speak_gemini,
-    "bedrock-converse": speak_converse,
-}
-
-
-@dataclass(frozen=True)
-class Stream:
-    """An answer of one api: its bytes, how many come with each read, how many events they are."""
-
-    api: Api
-    data: bytes
-    events: int
-    size: int
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """What the answer says of itself."""
-        return {"content-type": FRAMED if self.api == "bedrock-converse" else SSE}
-
-    def reads(self) -> Iterator[bytes]:
-        """What each read gives."""
-        return (self.data[at : at + self.size] for at in range(0, len(self.data), self.size))
-
-    async def come(self) -> AsyncIterator[bytes]:
-        """The same events, as an async iterator."""
-        for data in self.reads():
-            yield data
-
-
-def stream(api: Api, size: int, words: Sequence[str]) -> Stream:
-    """A stream of words."""
-    frames = [*SPEAK[api](words)]
-    return Stream(api, b"".join(frames), len(frames), size)
+def frames(data: bytes) -> tuple[list[bytes], bytes]:
+    """The payloads of whole frames of AWS's event stream, and the rest. No checksum is checked."""
+    found, at = list[bytes](), 0
+    while len(data) - at >= 12 and len(data) - at >= (size := int.from_bytes(data[at : at + 4], "big")):
+        head = int.from_bytes(data[at + 4 : at + 8], "big")
+        found.append(data[at + 12 + head : at + size - 4])
+        at += size
+    return found, data[at:]
 
 
 def parse(output: Stream) -> float:
-    """CPU seconds of a parser alone."""
+    """CPU seconds of our parser alone."""
     parser = StreamParser(PARSERS[output.api].new_reader(), FRAMES[output.headers["content-type"]]())
     start = process_time()
     count = sum(len(parser.feed(data)) for data in output.reads())
@@ -176,182 +95,96 @@ def parse(output: Stream) -> float:
 
 
 def agent_of(output: Stream) -> Agent:
-    """An agent whose provider says this."""
+    """An agent whose provider answers with this."""
 
     @asynccontextmanager
     async def send(_: object) -> AsyncIterator[HttpResponse]:
         yield HttpResponse(200, output.headers, output.come())
 
-    model = MODELS[output.api]
-    return Agent(model, connection=FakeConnection(send=send))
-
-
-async def watch(output: Stream) -> float:
-    """CPU seconds of a run whose reader takes each event."""
-    agent, count = agent_of(output), 0
-    start = process_time()
-    going = agent.run(ASKED)
-    async for _ in going:
-        count += 1
-    seconds = process_time() - start
-    assert going.status == "complete", going.reason
-    assert count > output.events - 10
-    return seconds
+    return Agent(MODELS[output.api], connection=FakeConnection(send=send))
 
 
 def run(output: Stream) -> float:
-    """The same, without what an event loop costs to begin."""
-    return asyncio.run(watch(output))
-
-
-def by_anthropic(output: Stream) -> float:
-    from anthropic import Anthropic
-
-    client = Anthropic(api_key="none", http_client=in_memory(output))
-    asked: Any = {"role": "user", "content": ASKED}
-    return drain(output, lambda: client.messages.create(model="any", max_tokens=9, messages=[asked], stream=True))
-
-
-def by_openai_chat(output: Stream) -> float:
-    from openai import OpenAI
-
-    client = OpenAI(api_key="none", http_client=in_memory(output))
-    asked: Any = {"role": "user", "content": ASKED}
-    return drain(output, lambda: client.chat.completions.create(model="gpt-5-mini", messages=[asked], stream=True))
-
-
-def by_openai_responses(output: Stream) -> float:
-    from openai import OpenAI
-
-    client = OpenAI(api_key="none", http_client=in_memory(output))
-    return drain(output, lambda: client.responses.create(model="gpt-5-mini", input=ASKED, stream=True))
-
-
-def by_genai(output: Stream) -> float:
-    from google import genai
-
-    client = genai.Client(api_key="none", http_options=genai.types.HttpOptions(httpx_client=in_memory(output)))
-    model = "gemini-3-flash-preview"
-    return drain(output, lambda: client.models.generate_content_stream(model=model, contents=ASKED))
-
-
-def by_boto(output: Stream) -> float:
-    import boto3
-    from botocore.awsrequest import AWSResponse
-
-    class Raw:
-        """A body as urllib3 gives it."""
-
-        def stream(self, **_: object) -> Iterator[bytes]:
-            return output.reads()
-
-    session = boto3.Session(aws_access_key_id="none", aws_secret_access_key="none", region_name="us-east-1")  # noqa: S106 - no key
-    client = session.client("bedrock-runtime")
-    events = client.meta.events
-    events.register(
-        "before-send.bedrock-runtime.*", lambda request, **_: AWSResponse(request.url, 200, output.headers, Raw())
-    )
-    asked: Any = {"role": "user", "content": [{"text": ASKED}]}
-    return drain(output, lambda: client.converse_stream(modelId="us.amazon.nova-pro-v1:0", messages=[asked])["stream"])
-
-
-def by_pydantic_ai(output: Stream) -> float:
-    import httpx2
-    from anthropic import AsyncAnthropic
-    from pydantic_ai import Agent as Peer
-    from pydantic_ai.models.anthropic import AnthropicModel
-    from pydantic_ai.providers.anthropic import AnthropicProvider
+    """CPU seconds of a run whose reader takes each event."""
 
     async def watch() -> float:
-        answer = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=output.headers, content=output.come()))
-        client = AsyncAnthropic(api_key="none", http_client=httpx2.AsyncClient(transport=answer))
-        peer = Peer(AnthropicModel("any", provider=AnthropicProvider(anthropic_client=client)))
-        start, count = process_time(), 0
-        async with peer.run_stream_events(ASKED) as events:
-            async for _ in events:
-                count += 1
+        agent, count = agent_of(output), 0
+        start = process_time()
+        running = agent.run(ASKED)
+        async for _ in running:
+            count += 1
+        seconds = process_time() - start
+        assert running.status == "complete", running.reason
         assert count > output.events - 10
-        return process_time() - start
+        return seconds
 
     return asyncio.run(watch())
 
 
-def in_memory(output: Stream) -> Any:
-    """An HTTP client of the SDKs' kind, without a network."""
-    import httpx2
+def times(api: Api, reads: str, folder: Path) -> Iterator[Figure]:
+    """Microseconds an event."""
+    output = stream(api, READS[reads], [WORD] * COUNT)
+    path = folder / api
+    path.write_bytes(output.data)
+    way, env, packages = SDKS[api]
+    arguments = (str(path), str(READS[reads]), output.headers["content-type"], str(output.events))
 
-    answer = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=output.headers, content=output.reads()))
-    return httpx2.Client(transport=answer)
+    def scaled(seconds: Callable[[Stream], float]) -> Callable[[], float]:
+        return lambda: seconds(output) / output.events * 1e6
 
-
-def drain(output: Stream, ask: Callable[[], Iterable[object]]) -> float:
-    """CPU seconds of iterating over an SDK's own stream."""
-    start = process_time()
-    count = sum(1 for _ in ask())
-    seconds = process_time() - start
-    assert count > output.events - 10
-    return seconds
-
-
-Way: TypeAlias = Callable[[Stream], float]
-OURS: dict[str, Way] = {"parse": parse, "agent": run}
-#: What reads the streams of an api besides.
-THEIRS: dict[Api, dict[str, Way]] = {
-    "anthropic-messages": {"anthropic": by_anthropic, "pydantic-ai": by_pydantic_ai},
-    "openai-chat": {"openai": by_openai_chat},
-    "openai-responses": {"openai": by_openai_responses},
-    "gemini": {"google-genai": by_genai},
-    "bedrock-converse": {"boto3": by_boto},
-}
-
-
-def times() -> list[Sequence[object]]:
-    """Microseconds an event for each api, size of reads and way: the best of rounds of all, and their median.
-
-    A processor's clock drifts by more than the code does, so the best is what is judged; the median says what is usual.
-    """
-    streams = [stream(api, size, [WORD] * COUNT) for api, size in product(SPEAK, READS)]
-    cases = [(output, name, way) for output in streams for name, way in {**OURS, **THEIRS[output.api]}.items()]
-    rounds = [[way(output) / output.events * 1e6 for output, _, way in cases] for _ in range(ROUNDS + 1)][1:]
-    rows: list[Sequence[object]] = []
-    for (output, name, _), costs in zip(cases, zip(*rounds, strict=True), strict=True):
-        good = [verdict(item(costs), GOALS[name]) if name in GOALS else "" for item in (min, median)]
-        rows.append(
-            [output.api, f"{output.size} B", name, f"{min(costs):.2f}", good[0], f"{median(costs):.2f}", good[1]]
+    with ExitStack() as stack:
+        sdk = stack.enter_context(peer(install(env, *packages), "read_stream", way, *arguments))
+        theirs = stack.enter_context(
+            peer(install("send_files", *PACKAGES), "read_stream", f"pydantic-ai/{api}", *arguments)
         )
-    return rows
+        costs = rounds(
+            ROUNDS,
+            floor=scaled(bare),
+            parse=scaled(parse),
+            run=scaled(run),
+            sdk=lambda: sdk() * 1000 / output.events,
+            pydantic_ai=lambda: theirs() * 1000 / output.events,
+        )
+    peers = {f"{way} {sdk.version}": costs["sdk"], f"pydantic-ai {theirs.version}": costs["pydantic_ai"]}
+    beside = {FLOOR: costs["floor"], **peers}
+    work, goal, before = f"{api}, reads of {reads}", GOALS[reads], BEFORE[reads]
+    yield Figure(f"{work}, parsing", "µs", costs["parse"], {FLOOR: costs["floor"]}, "floor", goal, before, inner=True)
+    yield Figure(f"{work}, `Agent`", "µs", costs["run"], beside, of="floor")
 
 
-async def held(output: Stream) -> int:
-    """The most bytes that a run holds between two deltas, beyond the text so far."""
-    agent, length, peak, count = agent_of(output), 0, 0, 0
-    tracemalloc.start()
-    async for event in agent.run(ASKED):
-        if isinstance(event, TextDelta):
-            length, count = length + len(event.text), count + 1
-            peak = peak if count % 1000 else max(peak, tracemalloc.get_traced_memory()[0] - length)
-    tracemalloc.stop()
-    return peak
+def held(api: Api, deltas: int) -> float:
+    """The most KiB that a run holds between two deltas, beyond the text so far."""
+
+    async def watch() -> int:
+        length = peak = count = 0
+        tracemalloc.start()
+        async for event in agent_of(stream(api, READS["150 bytes"], [WORD] * deltas)).run(ASKED):
+            if isinstance(event, TextDelta):
+                length, count = length + len(event.text), count + 1
+                peak = peak if count % 1000 else max(peak, tracemalloc.get_traced_memory()[0] - length)
+        tracemalloc.stop()
+        return peak
+
+    return asyncio.run(watch()) / 1024
 
 
-def growth(api: Api) -> list[object]:
-    """What `MANY` deltas hold at most beside half of them, and what twice the text costs."""
-    small, large = (asyncio.run(held(stream(api, READS[1], [WORD] * count))) / 1024 for count in (MANY // 2, MANY))
+def growth(api: Api) -> Iterator[Figure]:
+    """What twice the deltas hold, and what twice the text costs."""
+    more = [held(api, MANY) - held(api, MANY // 2)]
+    yield Figure(f"{api}, held by {MANY:,} deltas more than by half of them, beside the text", "KiB", more, goal=64)
     word = WORD * 100
-    half, whole = (stream(api, READS[0], [word] * (size * MIB // len(word))) for size in (10, 20))
-    once, twice = (min(column) for column in zip(*[(run(half), run(whole)) for _ in range(6)], strict=True))
-    return [api, f"{small:.0f}", f"{large:.0f}", f"{twice:.2f}", f"{twice / once:.2f}"]
+    half, whole = (stream(api, READS["16 KiB"], [word] * (size * MIB // len(word))) for size in (10, 20))
+    costs = rounds(5, half=lambda: run(half), whole=lambda: run(whole))
+    twice = [large / small for small, large in zip(costs["half"], costs["whole"], strict=True)]
+    yield Figure(f"{api}, an answer of 20 MiB ÷ one of 10", "times", twice)
 
 
 def main() -> None:
-    """Print what an event costs, and what a long answer does."""
+    """Print the table."""
     gc.freeze()  # keep the garbage collector from scanning imported modules
-    print("CPU microseconds per event")
-    goals = f"<= {GOALS['parse']:.0f}, {GOALS['agent']:.0f}"
-    print(table(["api", "reads", "by", "best", goals, "median", goals], times()))
-    print(f"\nA run of Agent: KiB held in addition to the text with {MANY // 2} and {MANY} deltas; an answer of 20 MiB")
-    head = ["api", f"{MANY // 2} deltas", f"{MANY} deltas", "20 MiB s", "20/10 MiB"]
-    print(table(head, [growth(api) for api in SPEAK]))
+    with tempfile.TemporaryDirectory() as folder:
+        figures = [item for api in SPEAK for reads in READS for item in times(api, reads, Path(folder))]
+    save(__doc__ or "", [*figures, *growth("anthropic-messages"), *growth("openai-responses")])
 
 
 if __name__ == "__main__":

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.run_result import OutputT, RunResult
+from showandtell.agent.run_result import OutputT, RunResult, end_by
 from showandtell.core.display.displayed import Displayed
-from showandtell.errors import BadInput, UnsupportedFile, public_message
+from showandtell.errors import BadInput, UnsupportedFile
 from showandtell.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -263,8 +264,8 @@ class Run(RunResult[OutputT], Displayed):
         self.agent, self.deps = agent, deps
         self._drafts, self._behind = drafts, behind
         self._task: asyncio.Task[None] | None = None
-        self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._has_finished, self._space = False, asyncio.Event()
+        self._unread: deque[Event | None] = deque()
+        self._has_finished, self._news, self._space = False, asyncio.Event(), asyncio.Event()
 
     @property
     def has_question(self) -> bool:
@@ -292,14 +293,19 @@ class Run(RunResult[OutputT], Displayed):
     async def _events(self) -> AsyncIterator[Event]:
         if self._task is not None:
             raise BadInput("a run can be read only once: call agent.run again")
-        queue = self._queue
-        self._loop = self._start(queue.put_nowait)
+        unread, news, space = self._unread, self._news, self._space
+        self._loop = self._start(self._add)
         self._task = task = asyncio.create_task(self._run(self._loop))
-        task.add_done_callback(lambda done: self._close(done, queue))
+        task.add_done_callback(self._close)
         try:
-            while (event := await queue.get()) is not None:
-                if queue.qsize() < MAX_QUEUED_EVENTS:
-                    self._space.set()
+            while True:
+                while not unread:
+                    news.clear()
+                    await news.wait()
+                if (event := unread.popleft()) is None:
+                    break
+                if len(unread) < MAX_QUEUED_EVENTS:
+                    space.set()
                 yield event
                 if isinstance(event, engine.Finish):
                     break
@@ -322,14 +328,8 @@ class Run(RunResult[OutputT], Displayed):
             await self._run(self._loop)
         except BaseException as error:
             if not self._has_finished:  # it never got the conversation's lock
-                is_cancelled = isinstance(error, asyncio.CancelledError)
-                end = (
-                    engine.Finish("incomplete", "cancelled")
-                    if is_cancelled
-                    else engine.Finish("error", public_message(error))
-                )
                 self._loop.error = error if isinstance(error, Exception) else None
-                self._record_finish(end)
+                self._record_finish(end := end_by(error))
                 emit(end)
             raise
 
@@ -341,22 +341,21 @@ class Run(RunResult[OutputT], Displayed):
                 await self.conversation.branch_from(self._behind)
             await loop.run(self._drafts)
 
-    def _close(self, task: asyncio.Task[None], queue: asyncio.Queue[Event | None]) -> None:
+    def _add(self, event: Event | None) -> None:
+        """Keep an event for the reader; None after the last one."""
+        self._unread.append(event)
+        self._news.set()
+
+    def _close(self, task: asyncio.Task[None]) -> None:
         """End the stream of events. Emit `Finish` for a run that ended before the loop started."""
         if not self._has_finished:
-            error = None if task.cancelled() else task.exception()
-            end = (
-                engine.Finish("incomplete", "cancelled")
-                if error is None
-                else engine.Finish("error", public_message(error))
-            )
-            self._record_finish(end)
-            queue.put_nowait(end)
-        queue.put_nowait(None)
+            self._record_finish(end := end_by(None if task.cancelled() else task.exception()))
+            self._add(end)
+        self._add(None)
 
     async def _drain(self) -> None:
         """Wait until the reader has caught up."""
-        if self._queue.qsize() >= MAX_QUEUED_EVENTS:
+        if len(self._unread) >= MAX_QUEUED_EVENTS:
             self._space.clear()
             await self._space.wait()
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from hashlib import sha256
+from io import BytesIO
 
 import pybase64
 from msgspec.structs import replace
@@ -37,12 +38,24 @@ TIMEOUT = 20.0
 REFUSALS = frozenset({400, 404, 415, 422, 500, 501})
 
 
+class ImageReader(BytesIO):
+    """The bytes of the image, all in memory."""
+
+    def read_cached(self, buffer: memoryview) -> int:
+        """Read into the buffer."""
+        return self.readinto(buffer)
+
+
 class ProbeImage:
     """The bytes of the image, as a request reads them."""
 
     def chunks(self, facts: Facts, size: int) -> Iterator[memoryview]:  # noqa: ARG002 - as in `BlobReader`
         """Yield the bytes at once."""
         yield memoryview(IMAGE)
+
+    def reader(self, files: Iterable[Facts]) -> ImageReader:  # noqa: ARG002 - as in `BlobReader`
+        """Read the bytes."""
+        return ImageReader(IMAGE)
 
     def read(self, facts: Facts) -> bytes:  # noqa: ARG002 - as in `BlobReader`
         """Return the bytes."""

@@ -32,6 +32,7 @@ from showandtell.errors import BadInput
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.convert import convert_all
 from showandtell.storage.files.file_cache import FileCache
+from showandtell.storage.files.held_bytes import HeldReader
 
 #: What can be rendered: drafts, a `History`, or the conversation of earlier runs.
 Messages: TypeAlias = Sequence[Draft] | MemoryConversation
@@ -106,7 +107,7 @@ def render(
     policy = structs.replace(policy, hosted=frozenset(host_name(tool, target) for tool in hosted))
     planned = plan_now(conversation, target, policy)
     raise_refused(planned, target)
-    return compose(planned, target, options, {}, conversation.blobs)
+    return compose(planned, target, options, {}, HeldReader(conversation.file_cache.held, conversation.blobs))
 
 
 def explain(

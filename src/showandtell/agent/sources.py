@@ -18,9 +18,10 @@ DOCUMENTS = frozenset({"document", "text"})
 
 def locate_sources(events: Sequence[StreamEvent], request: Request) -> Sequence[StreamEvent]:
     """The events with the numbers of the files that their sources name. What isn't found stays as it came."""
-    if not any(isinstance(event, SourceEvent) for event in events):
-        return events
-    return [_locate(event, request) if isinstance(event, SourceEvent) else event for event in events]
+    for event in events:
+        if type(event) is SourceEvent:
+            return [_locate(event, request) if isinstance(event, SourceEvent) else event for event in events]
+    return events
 
 
 def _locate(event: SourceEvent, request: Request) -> SourceEvent:

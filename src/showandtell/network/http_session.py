@@ -93,9 +93,11 @@ class RequestBody:
         return chunk
 
     def extend_deadline(self, seconds: float) -> None:
-        """Give the host this long for the next chunk or the head of its response."""
+        """Give the host this long for the next chunk or the head of its response, to a hundredth."""
         if self.deadline is not None:
-            self.deadline.reschedule(asyncio.get_running_loop().time() + seconds)
+            deadline, current = asyncio.get_running_loop().time() + seconds, self.deadline.when()
+            if current is None or abs(deadline - current) > seconds / 100:
+                self.deadline.reschedule(deadline)
 
     async def close(self) -> None:
         """Close the source, and the files behind it."""

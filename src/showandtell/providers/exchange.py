@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+
+import pybase64
 
 from showandtell.core.capabilities.cells import Api, Target
 from showandtell.core.events.types import StepEnd, StreamEvent, Usage
@@ -17,8 +18,9 @@ from showandtell.core.wire.parsers import FRAMES, JSON_TYPE, PARSERS
 from showandtell.core.wire.request import Request
 from showandtell.core.wire.stream import MAX_RESPONSE, FrameSplitter, StreamParser
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
+from showandtell.providers.bodies import read_body
 from showandtell.providers.refusals import MAX_ERROR_BODY, Explain, parse_error, provider_error, unexplained
-from showandtell.providers.secrets import conceal_end, conceal_error, secrets_in
+from showandtell.providers.secrets import conceal, conceal_end, conceal_error, secrets_in
 
 #: How server-sent events start: a byte order mark, then a field or a comment.
 SSE_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")
@@ -45,7 +47,7 @@ class Outgoing:
 
     def body(self) -> AsyncIterator[bytes]:
         """The chunks of the body; from the start for each try."""
-        self.bodies.append(read_pieces(self.request.pieces()))
+        self.bodies.append(read_body(self.request.segments, self.request.blobs, pybase64.b64encode))
         return self.bodies[-1]
 
     async def close(self) -> None:
@@ -73,31 +75,29 @@ class Exchange:
 
         Keys of the request are removed from the provider's error texts.
         """
-        outgoing = await self.address(request)
+        outgoing, target = await self.address(request), request.target
         secrets = secrets_in(outgoing.headers)
         try:
-            async with aclosing(self.receive(outgoing, request.target)) as batches:
+            async with (
+                self.send(outgoing) as response,
+                closing_body(response),
+                aclosing(await read(response, target, self.explain)) as batches,
+            ):
                 async for batch in batches:
                     yield conceal_end(batch, secrets)
+        except OSError as error:
+            problem = "timed out" if isinstance(error, TimeoutError) else "can't be reached"
+            message = self.explain(0, f"{target.name} {problem}: {error_text(error)}")
+            redacted = ProviderUnavailable(conceal(message, secrets))
+            redacted.__cause__ = error
         except ProviderError as error:
             redacted = conceal_error(error, secrets)
         else:
             return
-        # Raised outside of `except`, so that its context isn't the original error, which may show a key.
-        raise redacted
-
-    async def receive(self, outgoing: Outgoing, target: Target) -> AsyncGenerator[Sequence[StreamEvent]]:
-        """The events of one response, with the provider's error texts as they are."""
-        try:
-            async with self.send(outgoing) as response, aclosing(read(response, target, self.explain)) as batches:
-                async for batch in batches:
-                    yield batch
-        except OSError as error:
-            problem = "timed out" if isinstance(error, TimeoutError) else "can't be reached"
-            message = self.explain(0, f"{target.name} {problem}: {error_text(error)}")
-            raise ProviderUnavailable(message) from error
         finally:
             await outgoing.close()
+        # Raised outside of `except`, so that its context isn't the original error, which may show a key.
+        raise redacted
 
     async def address(self, request: Request) -> Outgoing:
         """The request with its URL and all headers."""
@@ -109,26 +109,6 @@ class Exchange:
         return Outgoing(url, {**headers, **await self.authorize(outgoing)}, request)
 
 
-async def read_pieces(pieces: Iterable[bytes | Iterator[bytes]]) -> AsyncGenerator[bytes]:
-    """The chunks of a body. Files are read in a thread, since their disk or bucket may be slow."""
-    for piece in pieces:
-        if isinstance(piece, bytes):
-            yield piece
-            continue
-        # A list, so that the frames of a traceback don't keep the file open.
-        chunks = [piece]
-        del piece
-        try:
-            while (chunk := await asyncio.to_thread(_next_chunk, chunks)) is not None:
-                yield chunk
-        finally:
-            chunks.clear()
-
-
-def _next_chunk(chunks: Sequence[Iterator[bytes]]) -> bytes | None:
-    return next(chunks[0], None) if chunks else None
-
-
 def error_text(error: OSError) -> str:
     """The text of a connection error, else its class."""
     return error.strerror or type(error).__name__
@@ -137,29 +117,29 @@ def error_text(error: OSError) -> str:
 async def read(
     response: HttpResponse, target: Target, explain: Explain = unexplained
 ) -> AsyncGenerator[Sequence[StreamEvent]]:
-    """The events of a response in batches. If the connection breaks after the first, the last one reports the cut.
+    """Start to read a response, and return its events in batches.
 
-    Some types say too little, so the first bytes decide how the body is read. Raises `OSError` if the connection breaks
-    or times out before the first event.
+    If the connection breaks after the first one, the last one reports the cut. Some types say too little, so the first
+    bytes decide how the body is read. Raises `OSError` if the connection breaks or times out before the first event.
     """
+    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if response.status >= 400:
+        raise provider_error(response, await read_prefix(response.body, MAX_ERROR_BODY), explain)
+    start = await read_start(response.body)
+    if splitter := find_splitter(media_type, start):
+        return stream(start, response.body, target.api, splitter)
+    if media_type == JSON_TYPE or is_json(media_type, start):
+        return complete(start, response.body, target.api)
+    error = parse_error(start + await read_prefix(response.body, MAX_ERROR_BODY - len(start)))
+    message = f"answered {response.status} with {media_type}, which no API uses: {error.message}"
+    raise BadAnswer(f"{target.name} {message}")
+
+
+@contextlib.asynccontextmanager
+async def closing_body(response: HttpResponse) -> AsyncGenerator[None]:
+    """Close the body at the end of the context."""
     try:
-        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if response.status >= 400:
-            raise provider_error(response, await read_prefix(response.body, MAX_ERROR_BODY), explain)
-        start = await read_start(response.body)
-        async with aclosing(rejoin(start, response.body)) as body:
-            if splitter := find_splitter(media_type, start):
-                async with aclosing(stream(body, target.api, splitter)) as batches:
-                    async for batch in batches:
-                        yield batch
-            elif media_type == JSON_TYPE or is_json(media_type, start):
-                # Nothing of an unstreamed response is yielded before its end, so a broken one can be retried.
-                data = await read_limited(body, MAX_RESPONSE)
-                yield PARSERS[target.api].parse_full(data) if data else [StepEnd("cut", Usage())]
-            else:
-                error = parse_error(await read_prefix(body, MAX_ERROR_BODY))
-                message = f"answered {response.status} with {media_type}, which no API uses: {error.message}"
-                raise BadAnswer(f"{target.name} {message}")
+        yield
     finally:
         await close_body(response)
 
@@ -193,31 +173,36 @@ async def read_start(body: AsyncIterator[bytes]) -> bytes:
     return start
 
 
-async def rejoin(start: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    """The chunks of a body of which `start` was read already."""
-    if start:
-        yield start
-    async for chunk in rest:
-        yield chunk
-
-
 async def stream(
-    body: AsyncIterator[bytes], api: Api, splitter: Callable[[], FrameSplitter]
+    start: bytes, body: AsyncIterator[bytes], api: Api, splitter: Callable[[], FrameSplitter]
 ) -> AsyncGenerator[Sequence[StreamEvent]]:
-    """The events of a streamed response. Raises `OSError` if the connection breaks before the first one."""
+    """The events of a streamed response of which `start` was read already.
+
+    Raises `OSError` if the connection breaks before the first event.
+    """
     parser = StreamParser(PARSERS[api].new_reader(), splitter())
     has_begun = False
     try:
-        async for chunk in body:
-            if batch := parser.feed(chunk):  # most reads of a slow host complete no event
-                has_begun = True
-                yield batch
-            if parser.done:
-                break
+        if batch := parser.feed(start):
+            has_begun = True
+            yield batch
+        if not parser.done:
+            async for chunk in body:
+                if batch := parser.feed(chunk):  # most reads of a slow host complete no event
+                    has_begun = True
+                    yield batch
+                if parser.done:
+                    break
     except OSError:
         if not has_begun:
             raise
     yield parser.finish()
+
+
+async def complete(start: bytes, body: AsyncIterator[bytes], api: Api) -> AsyncGenerator[Sequence[StreamEvent]]:
+    """The events of a response that isn't streamed. A broken one can be retried, since nothing comes before its end."""
+    data = start + await read_limited(body, MAX_RESPONSE - len(start))
+    yield PARSERS[api].parse_full(data) if data else [StepEnd("cut", Usage())]
 
 
 async def read_limited(body: AsyncIterator[bytes], limit: int) -> bytes:

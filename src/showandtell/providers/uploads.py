@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import mimetypes
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias, TypeVar
@@ -21,10 +21,11 @@ from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.derivations import Derivative, Failed
 from showandtell.core.planning.values import ContainerFile
 from showandtell.core.wire.http import HttpRequest, HttpResponse
-from showandtell.core.wire.request import CHUNK_SIZE, Request
+from showandtell.core.wire.request import Request
 from showandtell.core.wire.stream import DECODE_ERRORS
 from showandtell.errors import BadAnswer, FileChanged, ProviderError, ProviderUnavailable
-from showandtell.providers.exchange import Exchange, close_body, error_text, read_limited, read_pieces, read_prefix
+from showandtell.providers.bodies import read_body
+from showandtell.providers.exchange import Exchange, close_body, error_text, read_limited, read_prefix
 from showandtell.providers.refusals import provider_error
 from showandtell.providers.retry import RetryPolicy, pause_before
 from showandtell.providers.secrets import conceal_error, secrets_in
@@ -57,11 +58,7 @@ class UploadRequest:
 
     def body(self) -> AsyncIterator[bytes]:
         """The chunks of the body; from the start for each try. Raises `FileChanged`."""
-        return read_pieces(piece if isinstance(piece, bytes) else self._read(piece) for piece in self.pieces)
-
-    def _read(self, facts: Facts) -> Iterator[bytes]:
-        chunks = self.blobs.chunks(facts, CHUNK_SIZE) if self.blobs is not None else ()
-        return map(bytes, chunks)  # copies, since the buffer of the chunks is reused
+        return read_body(self.pieces, self.blobs, bytes)
 
 
 #: File name extensions that providers recognize. For other types `mimetypes` is used, which depends on the machine.

@@ -19,7 +19,7 @@ from showandtell.core.wire.parsers import PARSERS
 from showandtell.core.wire.stream import MAX_DETAIL, MAX_EVENT, MAX_PARTS, MAX_RESPONSE
 from showandtell.core.wire.usage import MAX_COUNT
 from showandtell.errors import BadAnswer, ProviderError
-from showandtell.providers.exchange import read
+from showandtell.providers.exchange import closing_body, read
 from showandtell.providers.refusals import MAX_ERROR_BODY, parse_error, retry_after_of
 from support.builders import parser_of
 from support.scripted import CLAUDE, GEMINI, GPT, RESPONSES, event, in_pieces, say
@@ -291,7 +291,7 @@ def gather(answer, api):
 
     async def collect():
         try:
-            async with aclosing(read(answer, resolve(f"inspector:{api}"))) as batches:
+            async with closing_body(answer), aclosing(await read(answer, resolve(f"inspector:{api}"))) as batches:
                 return [event async for batch in batches for event in batch]
         finally:
             assert answer.body.ag_frame is None  # closed at once, to free its connection

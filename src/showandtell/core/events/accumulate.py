@@ -82,6 +82,10 @@ class _SameId:
     hosted: str | None = None
 
 
+#: Events that name a call.
+WITH_CALLS = frozenset({ToolInputStart, ToolInputDelta, ToolInputEnd, HostedCall, BlockRead})
+
+
 class CallIds:
     """Gives every call of a stream a unique id in all its events, because results refer to calls by id.
 
@@ -95,7 +99,7 @@ class CallIds:
 
     def rename(self, events: Sequence[StreamEvent]) -> list[StreamEvent]:
         """A batch with new ids for calls whose id is already used."""
-        return [self._rename(event) for event in events]
+        return [self._rename(event) if type(event) in WITH_CALLS else event for event in events]
 
     def _rename(self, event: StreamEvent) -> StreamEvent:
         match event:

@@ -6,6 +6,7 @@ Upper bounds for all APIs: text is measured exactly as JSON, and what surrounds 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -85,6 +86,7 @@ def part_size(part: Part, attachments: Mapping[int, Attachment], target: Target,
             return 0
 
 
+@lru_cache(maxsize=10_000)
 def listed_size(file: Attachment, *, nested: bool = False, twice: bool = False) -> int:
     """The most bytes of the label of a file that is out of view; `twice` if a JSON value also names the file."""
     size = max(text_size(labels.listed(file, can_read=can_read).text, nested=nested) for can_read in (True, False))

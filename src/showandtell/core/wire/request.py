@@ -99,19 +99,11 @@ class Request:
 
         Raises `FileChanged` if a stored file is missing or changed.
         """
-        for piece in self.pieces():
-            if isinstance(piece, bytes):
-                yield piece
-            else:
-                yield from piece
-
-    def pieces(self) -> Iterator[bytes | Iterator[bytes]]:
-        """Yield the pieces of the body: bytes, or an iterator that reads and encodes a file."""
         for segment in self.segments:
             if isinstance(segment, bytes):
                 yield segment
             else:
-                yield map(pybase64.b64encode, self.blobs.chunks(segment, CHUNK_SIZE))
+                yield from map(pybase64.b64encode, self.blobs.chunks(segment, CHUNK_SIZE))
 
     async def body(self) -> AsyncIterator[bytes]:
         """Yield the body's chunks, for an async HTTP client. Each attempt needs a new iterator."""

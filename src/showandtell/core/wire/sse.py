@@ -36,7 +36,15 @@ class Splitter:
             del buffer[: end + 2]
         if not self._started and data:
             self._started, data = True, data.removeprefix(BOM)
-        return [text for block in data.split(b"\n\n") if (text := event_data(block))]
+        texts: list[bytes] = []
+        for block in data.split(b"\n\n"):
+            # Nearly every event is one data line, alone or after its name.
+            start = block.find(b"\n") + 1 if block.startswith(b"event:") else 0
+            if block.startswith(b"data: ", start) and block.find(b"\n", start) < 0:
+                texts.append(block[start + 6 :])
+            elif text := event_data(block):
+                texts.append(text)
+        return texts
 
     def flush(self) -> list[bytes]:
         """Return the data of the last event if its blank line is missing. It may be cut off."""
@@ -56,15 +64,12 @@ class Splitter:
             self._after_return, data = False, data.removeprefix(b"\n")
         self._after_return = data.endswith(b"\r") or (self._after_return and not data)
         # Gemini ends lines with CRLF; split and join take half the time of replace.
-        return b"\n".join(data.split(b"\r\n")).replace(b"\r", b"\n")
+        data = b"\n".join(data.split(b"\r\n"))
+        return data.replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def event_data(block: bytes) -> bytes:
     """Join the data lines of one event, ignoring comments and other fields. Returns b"" if there are none."""
-    # Nearly every event is one data line, alone or after its name. Both are read without a list of lines.
-    start = block.find(b"\n") + 1 if block.startswith(b"event:") else 0
-    if block.startswith(b"data: ", start) and block.find(b"\n", start) < 0:
-        return block[start + 6 :]
     return b"\n".join([line[5:].removeprefix(b" ") for line in block.split(b"\n") if line.startswith(b"data:")])
 
 

@@ -103,17 +103,21 @@ class StreamParser:
             raise self._failed
         events: list[StreamEvent] = []
         self._size += len(data or b"")
+        reader = self._reader
         try:
-            for text in self._splitter.flush() if data is None else self._splitter.feed(data):
-                if self._reader.done:
+            texts = self._splitter.flush() if data is None else self._splitter.feed(data)
+            if not texts and self._size <= MAX_EVENT:  # most reads of a slow host
+                return events
+            for text in texts:
+                if reader.done:
                     break
                 try:
-                    self._reader.read(text, events)
+                    reader.read(text, events)
                 except DECODE_ERRORS:
                     if (marked := mark_halves(text)) is None:
                         raise
                     self._halves = self._halves or HalfJoiner()
-                    self._reader.read(marked, events)
+                    reader.read(marked, events)
         except BadAnswer as error:
             self._failed = error
         except DECODE_ERRORS as error:
@@ -125,7 +129,7 @@ class StreamParser:
                 self._parts += 1
         if self._parts > MAX_PARTS:
             self._failed, events = too_many_parts(), []
-        if self._reader.done:
+        if reader.done:
             limit_end(events)
         # After a read that completed an event, the splitter holds less than that read.
         if not events or self._size > MAX_RESPONSE:

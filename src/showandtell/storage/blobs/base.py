@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Protocol, Self, cast
@@ -13,7 +13,7 @@ from typing import BinaryIO, Protocol, Self, cast
 from msgspec import Struct
 
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.blobs import Blobs
+from showandtell.core.messages.blobs import Blobs, SequentialReader
 from showandtell.errors import BadFile, BadInput, FileChanged
 from showandtell.storage.blobs.deadlines import progress
 
@@ -159,6 +159,10 @@ class BlobStore(Protocol):
         """The original bytes in chunks of `size`; each is valid only until the next one is requested."""
         ...
 
+    def reader(self, files: Iterable[Facts]) -> SequentialReader:
+        """Read files one after the other. Opens them when they are needed, a few at a time."""
+        ...
+
     def local(self, facts: Facts) -> AbstractContextManager[Path]:
         """A path to the original bytes. It stays valid inside the context, even if the blob is deleted."""
         ...
@@ -169,6 +173,15 @@ class BlobStore(Protocol):
         `rehash` ignores the cache: only then are bytes found that changed while size and mtime stayed the same.
         """
         ...
+
+    def check_all(self, files: Iterable[Facts]) -> dict[Facts, str]:
+        """What is wrong with those of several blobs that have a problem."""
+        problems: dict[Facts, str] = {}
+        for facts in files:
+            if (problem := self.check(facts)) is not None:
+                problems[facts] = problem
+            progress()
+        return problems
 
     def has(self, facts: Facts) -> bool:
         """Whether a blob with this hash exists. Doesn't read it."""

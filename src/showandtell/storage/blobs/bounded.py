@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.blobs import Blobs
+from showandtell.core.messages.blobs import Blobs, SequentialReader
 from showandtell.storage.blobs.base import CHUNK_SIZE, BlobStore, Spooled, StoredBlob, UploadWriter
 from showandtell.storage.blobs.deadlines import Deadlines, Operation
 
@@ -126,6 +126,10 @@ class Bounded(BlobStore):
         finally:
             handle.release(chunks.close)
 
+    def reader(self, files: Iterable[Facts]) -> SequentialReader:
+        """Read files one after the other."""
+        return BoundedReader(self.inner.reader(files), self.deadlines)
+
     @contextlib.contextmanager
     def local(self, facts: Facts) -> Generator[Path]:
         """A path to the original bytes. It stays valid inside the context, even if the blob is deleted."""
@@ -140,6 +144,10 @@ class Bounded(BlobStore):
     def check(self, facts: Facts, *, rehash: bool = False) -> str | None:
         """What is wrong with a blob ("is missing"), or None."""
         return self._run(partial(self.inner.check, facts, rehash=rehash))
+
+    def check_all(self, files: Iterable[Facts]) -> dict[Facts, str]:
+        """What is wrong with those of several blobs that have a problem."""
+        return self._run(self.inner.check_all, files)
 
     def has(self, facts: Facts) -> bool:
         """Whether a blob with this hash exists. Doesn't read it."""
@@ -207,6 +215,22 @@ class BoundedFile(io.RawIOBase):
         if not self.closed:
             self._handle.release(self._source.close)
         super().close()
+
+
+class BoundedReader:
+    """A `SequentialReader` with deadlines. A read that hangs may still fill the buffer later."""
+
+    def __init__(self, reader: SequentialReader, deadlines: Deadlines) -> None:
+        self._reader, self._handle = reader, Handle(deadlines)
+        self.read_cached = reader.read_cached
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill the buffer."""
+        return self._handle.run(self._reader.readinto, buffer)
+
+    def close(self) -> None:
+        """Close what is open, once a read that hangs has ended."""
+        self._handle.release(self._reader.close)
 
 
 class BoundedWriter:

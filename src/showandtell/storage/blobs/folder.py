@@ -7,7 +7,7 @@ import io
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
@@ -30,6 +30,7 @@ from showandtell.storage.blobs.base import (
 )
 from showandtell.storage.blobs.deadlines import progress
 from showandtell.storage.blobs.disk import PROCESS_LIMITS, disk_errors, entries, stamp, storage_error, sync
+from showandtell.storage.blobs.sequential import CHANGED_WHILE_READ, SequentialReader
 from showandtell.storage.blobs.spool import HashingReader, SpoolDirectory
 from showandtell.storage.blobs.upload_writer import SpoolWriter
 from showandtell.storage.blobs.zstd import SUFFIX, compress_chunks, decompress, zstd_module
@@ -122,7 +123,8 @@ class Folder(BlobStore):
         """Whether the blob exists, compressed or not. Each file is hashed and synced once, even if it existed."""
         if any(map(self._spools.has, stored_paths(blob))):
             return True
-        if self.check(Facts(spooled.sha256, "file", spooled.size)) is not None:
+        facts = Facts(spooled.sha256, "file", spooled.size)
+        if not self.has(facts) or self.check(facts) is not None:
             return False
         for path in stored_paths(blob):
             verified = self._spools.verified.get(path)
@@ -167,7 +169,7 @@ class Folder(BlobStore):
     def _open(self, facts: Facts, *, rehash: bool = False) -> io.BufferedReader:
         """Open a blob. All reads go through here, so all of them are verified."""
         for path in stored_paths(self.blob(facts.sha256)):
-            with self._read_errors(facts):
+            with self.read_errors(facts):
                 try:
                     file = path.open("rb")
                 except FileNotFoundError:
@@ -195,14 +197,15 @@ class Folder(BlobStore):
         return source
 
     def _check_hash(self, source: io.BufferedReader, facts: Facts) -> None:
-        with self._read_errors(facts):
+        with self.read_errors(facts):
             sha256 = hash_file(source)
             source.seek(0)
         if sha256 != facts.sha256:
             raise Damaged(facts, HASH_MISMATCH)
 
     @contextlib.contextmanager
-    def _read_errors(self, facts: Facts) -> Generator[None]:
+    def read_errors(self, facts: Facts) -> Generator[None]:
+        """Turn errors of the disk into `Damaged`, those of the process into `StorageFailed`."""
         try:
             yield
         except OSError as error:
@@ -220,20 +223,24 @@ class Folder(BlobStore):
         with self._open(facts) as source:
             while remaining:
                 chunk = buffer[:remaining]
-                with self._read_errors(facts):
+                with self.read_errors(facts):
                     count = source.readinto(chunk)
                 if count != len(chunk):
                     raise Damaged(facts, CHANGED_WHILE_READ)
                 remaining -= count
                 progress()
                 yield chunk
-            with self._read_errors(facts):
+            with self.read_errors(facts):
                 if source.read(1):
                     raise Damaged(facts, CHANGED_WHILE_READ)
 
+    def reader(self, files: Iterable[Facts]) -> SequentialReader:
+        """Read files one after the other."""
+        return SequentialReader(files, self.open, self.read_errors)
+
     def read(self, facts: Facts) -> bytes:
         """The original bytes."""
-        with self._open(facts) as source, self._read_errors(facts):
+        with self._open(facts) as source, self.read_errors(facts):
             data = source.read(facts.size + 1)
         if len(data) != facts.size:
             raise Damaged(facts, CHANGED_WHILE_READ)
@@ -256,7 +263,7 @@ class Folder(BlobStore):
         if path is None:  # compressed, or on a file system without links
             return self._spools.write_out(self.chunks(facts, CHUNK_SIZE))
         try:
-            with self._read_errors(facts):
+            with self.read_errors(facts):
                 file = path.open("rb")
             self._verified(blob, file, facts).close()
         except BaseException:
@@ -305,7 +312,6 @@ class Folder(BlobStore):
 
 #: Length of the names of the shard folders that hold the blobs.
 SHARD_LENGTH = 2
-CHANGED_WHILE_READ = "changes while it is read"
 
 
 def compressed_path(blob: Path) -> Path:

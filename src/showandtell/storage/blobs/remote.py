@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,6 +32,7 @@ from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.bucket import Bucket, BucketEntry, open_bucket
 from showandtell.storage.blobs.cache import Cache
 from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.blobs.sequential import SequentialReader
 from showandtell.storage.blobs.zstd import SUFFIX, decompress, is_compressible
 
 #: How many objects are remembered as verified. Forgotten ones are hashed again.
@@ -122,6 +123,10 @@ class Remote(BlobStore):
         """The original bytes in chunks of `size`; each is valid only until the next one is requested."""
         with self._cached(facts) as folder:
             yield from folder.chunks(facts, size)
+
+    def reader(self, files: Iterable[Facts]) -> SequentialReader:
+        """Read files one after the other."""
+        return SequentialReader(files, self.open, self._cache.folder.read_errors)
 
     @contextlib.contextmanager
     def local(self, facts: Facts) -> Generator[Path]:

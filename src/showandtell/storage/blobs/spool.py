@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import secrets
 import tempfile
@@ -30,13 +31,15 @@ class HashingReader:
     def __init__(self, source: BinaryIO, name: str, max_bytes: int) -> None:
         self._source, self._name, self._max_bytes = source, name, max_bytes
         self._digest = hashlib.sha256()
+        # What is in memory isn't copied if it is read as a whole.
+        self._chunk_size = -1 if isinstance(source, io.BytesIO) else CHUNK_SIZE
         self.size = 0
 
     def __iter__(self) -> Iterator[bytes]:
         return self
 
     def __next__(self) -> bytes:
-        chunk = self._source.read(CHUNK_SIZE)
+        chunk = self._source.read(self._chunk_size)
         if not chunk:
             raise StopIteration
         self.size += len(chunk)

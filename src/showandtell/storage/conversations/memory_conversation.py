@@ -222,7 +222,7 @@ class MemoryConversation(Displayed):
             *files,
             *(file.facts for file in existing if file.facts is not None and file.state == "quarantined"),
         }
-        problems = await run_in_thread(check_all, self.file_cache.blobs, to_check) if to_check else {}
+        problems = await run_in_thread(self.file_cache.blobs.check_all, to_check) if to_check else {}
         if changed := [*changed_states(self.attachments.values(), to_check, problems)]:
             await self.update_attachments(changed)
         if problems:
@@ -268,11 +268,6 @@ def waiting_calls(messages: Sequence[Message]) -> list[ToolCall]:
             break
         answered.add(message.call_id)
     return []
-
-
-def check_all(blobs: Blobs, files: Iterable[Facts]) -> dict[Facts, str]:
-    """The problems of stored files."""
-    return {facts: problem for facts in files if (problem := blobs.check(facts)) is not None}
 
 
 def changed_states(

@@ -27,6 +27,7 @@ from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.blobs.open import open_store
 from showandtell.storage.blobs.zstd import is_compressible
+from showandtell.storage.files.held_bytes import HeldBytes
 from showandtell.storage.files.sources import SpooledSource, StoredSource
 
 ProofKey: TypeAlias = tuple[str, str | None, str]
@@ -73,6 +74,7 @@ class FileCache:
         self.reference_again: Callable[[str, int], bool] | None = None
         self.strip_location = strip_location
         self.facts: dict[str, Facts] = {}
+        self.held = HeldBytes()
         self._proofs = LruDict[ProofKey, ProbeResult](MAX_PROOFS)
         #: The sizes of proved files. Others are not hashed before they are stored, which hashes them.
         self._sizes = LruDict[int, bool](MAX_PROOFS)
@@ -130,14 +132,27 @@ class FileCache:
         self.facts[facts.sha256] = facts
         return ProbedFile(name, facts, corrected=stored.corrected)
 
+    def recall(self, file: File) -> ProbedFile | None:
+        """The result for bytes in memory that were stored and proved here before. None for all others.
+
+        Unlike `probe` it calls no code of others, so it needs no thread. The bytes are held from then on.
+        """
+        if not isinstance(file.source, bytes) or self.strip_location:
+            return None
+        with contextlib.suppress(BadFile):  # `probe` says what is wrong
+            if (known := self._recognize(file, clean_name(file.name or ""))) and known.facts:
+                self.held.add(file.source, known.facts.sha256)
+                return known
+        return None
+
     def _recognize(self, file: File, name: str) -> ProbedFile | None:
         """The result for bytes that were stored and proved here before, found by their hash. None if they weren't."""
+        sha256 = self.held.sha256_of(file.source) if isinstance(file.source, bytes) else None
         try:
             size = size_of(file)
             if size is None or not self._sizes.get(size):
                 return None
-            with file.open() as stream:
-                sha256 = hashlib.file_digest(cast("BufferedReader", stream), "sha256").hexdigest()
+            sha256 = sha256 or hash_of(file)
         except (OSError, ValueError):
             return None  # storing it says what is wrong
         facts, proof = self.facts.get(sha256), self._proofs.get(proof_key(sha256, file.media_type, name))
@@ -214,6 +229,14 @@ class FileCache:
 def proof_key(sha256: str, claimed: str | None, name: str) -> ProofKey:
     """What the proof of a file depends on: its bytes, its claimed media type and its extension."""
     return sha256, claimed, Path(name).suffix.lower()
+
+
+def hash_of(file: File) -> str:
+    """The sha256 of a file in memory or at a path. Raises `OSError`, or `ValueError` for an invalid path."""
+    if isinstance(file.source, bytes):
+        return hashlib.sha256(file.source).hexdigest()
+    with file.open() as stream:
+        return hashlib.file_digest(cast("BufferedReader", stream), "sha256").hexdigest()
 
 
 def size_of(file: File) -> int | None:

@@ -31,7 +31,9 @@ async def probe_all(file_cache: FileCache, files: Iterable[File]) -> list[Probed
 
 
 def probe_now(file_cache: FileCache, file: File) -> ProbedFile:
-    """Like `probe_all` for one file, without an event loop."""
+    """Like `probe_all` for one file, without an event loop. What is in memory is read here, since it can't block."""
+    if isinstance(file.source, bytes):
+        return file_cache.recall(file) or file_cache.probe(file)
     try:
         return start_probe(file_cache, file).result(PROBE_SECONDS)
     except TimeoutError:

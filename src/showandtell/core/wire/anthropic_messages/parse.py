@@ -171,10 +171,15 @@ class _Reader:
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
         """Read the data of one event."""
         chunk = _decode(text)
-        if chunk is None or (chunk.type == "content_block_delta" and self.is_hosted(chunk.index)):
+        if chunk is None:
             self.feed_hosted(_any.decode(text))
-        else:
+        elif chunk.type != "content_block_delta":
             self.feed(chunk, events)
+        elif (block := self.blocks.get(chunk.index)) is not None:
+            if block.kind == HOSTED:
+                self.feed_hosted(_any.decode(text))
+            elif chunk.delta:
+                _add_delta(block, chunk.delta, events)
 
     def is_hosted(self, index: int) -> bool:
         """Whether the open block at an index goes back as it is."""
@@ -193,8 +198,6 @@ class _Reader:
 
     def feed(self, chunk: _Chunk, events: list[StreamEvent]) -> None:
         match chunk.type:
-            case "content_block_delta" if chunk.delta and (block := self.blocks.get(chunk.index)):
-                _add_delta(block, chunk.delta, events)
             case "content_block_start" if chunk.content_block != NULL:
                 self.start_block(chunk.index, chunk.content_block, events)
             case "content_block_stop":
@@ -312,11 +315,13 @@ def _parse_body(body: _Body) -> list[StreamEvent]:
 
 
 def _add_delta(block: _OpenBlock, delta: _Delta, events: list[StreamEvent]) -> None:
+    if delta.type == "text_delta" and block.kind == "text":  # most of all
+        if delta.text:
+            events.append(TextDelta(block.id, delta.text))
+        return
     if BLOCK_OF_DELTA.get(delta.type, block.kind) != block.kind:
         raise ValueError(f"{delta.type} doesn't belong in a block of type {block.kind}")
     match delta.type:
-        case "text_delta" if delta.text:
-            events.append(TextDelta(block.id, delta.text))
         case "input_json_delta" if delta.partial_json:
             block.pieces.append(delta.partial_json)
             events.append(ToolInputDelta(block.id, delta.partial_json))

@@ -66,6 +66,11 @@ class Candidate(Struct, gc=False, rename="camel"):
     url_context_metadata: msgspec.Raw = NULL
     citation_metadata: msgspec.Raw = NULL
 
+    @property
+    def is_without_sources(self) -> bool:
+        """Whether it has none of the fields about its sources."""
+        return self.grounding_metadata is self.url_context_metadata is self.citation_metadata is NULL
+
 
 class Feedback(Struct, gc=False, rename="camel"):
     """Why a prompt was blocked."""

@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
@@ -52,6 +53,7 @@ from showandtell.core.wire.open_block import OpenBlock
 from showandtell.core.wire.partial_arguments import PartialValues, add_partial, merge_arguments
 from showandtell.core.wire.response_files import UNKNOWN_TYPE, read_base64, unfetched_file
 from showandtell.core.wire.stream import decode_optional, full_parser
+from showandtell.core.wire.usage import NULL
 
 #: Google's finish reasons (google-genai 3.4, FinishReason), and ours.
 STOP_REASONS: dict[str, Stop] = {
@@ -73,6 +75,8 @@ STOP_REASONS: dict[str, Stop] = {
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
 WITHOUT_DETAIL = frozenset({"", "STOP", "MAX_TOKENS"})
 NO_REASON = frozenset({"", "FINISH_REASON_UNSPECIFIED"})
+#: Forms of token counts that wait to be decoded. Real responses have two or three.
+MAX_FORMS = 16
 #: Fields of a candidate that say what its text rests on.
 SOURCES = ("grounding_metadata", "url_context_metadata", "citation_metadata")
 
@@ -122,6 +126,7 @@ class _Reader(OpenBlock):
     message: str = ""
     feedback: Feedback | None = None
     usage: TokenCounts = field(default_factory=TokenCounts)
+    totals: dict[bytes, msgspec.Raw] = field(default_factory=dict[bytes, msgspec.Raw])
     hosted: HostedCalls = field(default_factory=HostedCalls)
     hosted_count: int = 0
     code: tuple[str, str] | None = None
@@ -144,22 +149,44 @@ class _Reader(OpenBlock):
             self.feedback = chunk.prompt_feedback
         for at, candidate in enumerate(chunk.candidates or ()):
             if not candidate.index:
-                self.add_candidate(candidate, WholeParts(raw, at), events)
+                self.add_candidate(candidate, raw, at, events)
 
     def update_usage(self, raw: msgspec.Raw) -> None:
-        """Update the counts. Every chunk has running totals, and may leave some out (recorded: the last one)."""
-        usage = decode_optional(_counts, raw)
-        for name in TokenCounts.__struct_fields__ if usage else ():
-            if (newer := getattr(usage, name)) is not None:
-                setattr(self.usage, name, newer)
+        """Keep running totals. Every chunk has some, and may leave some out (recorded: the last one).
 
-    def add_candidate(self, candidate: Candidate, whole: WholeParts, events: list[StreamEvent]) -> None:
+        They are decoded at the end: of those that differ in numbers alone, only the last one.
+        """
+        if raw is NULL:
+            return
+        form = bytes(raw).translate(None, b"0123456789")
+        self.totals.pop(form, None)
+        self.totals[form] = raw
+        if len(self.totals) > MAX_FORMS:
+            self.decode_usage()
+
+    def decode_usage(self) -> TokenCounts:
+        """The newest of each count."""
+        for raw in self.totals.values():
+            if usage := decode_optional(_counts, raw):
+                counts = zip(astuple(self.usage), astuple(usage), strict=True)
+                self.usage = TokenCounts(*[before if newer is None else newer for before, newer in counts])
+        self.totals.clear()
+        return self.usage
+
+    def add_candidate(
+        self, candidate: Candidate, raw: bytes | msgspec.Raw, index: int, events: list[StreamEvent]
+    ) -> None:
+        whole = None
         for at, part in enumerate((candidate.content and candidate.content.parts) or ()):
-            if not (part.is_whole and self.add_whole(part, whole.part(at), events)):
-                self.add_part(part, events)
-        for name in SOURCES:
-            if (found := decode_optional(_fields, getattr(candidate, name))) is not None:
-                self.sources[name] = {**self.sources[name], **found}
+            if part.text is None and part.is_whole:
+                whole = whole or WholeParts(raw, index)
+                if self.add_whole(part, whole.part(at), events):
+                    continue
+            self.add_part(part, events)
+        if not candidate.is_without_sources:
+            for name in SOURCES:
+                if (found := decode_optional(_fields, getattr(candidate, name))) is not None:
+                    self.sources[name] = {**self.sources[name], **found}
         # Older models send STOP with every chunk (from memory), so any other reason takes precedence.
         reason = candidate.finish_reason or ""
         if reason not in NO_REASON and (reason != "STOP" or not self.reason):
@@ -188,14 +215,14 @@ class _Reader(OpenBlock):
 
     def add_text(self, text: str | None, events: list[StreamEvent]) -> None:
         """Add text, and keep the newest one, whose sources come at the end."""
+        if not text:
+            return
         before = self.count
         OpenBlock.add_text(self, text, events)
-        if text:
-            self.code = None
-            if self.count != before:
-                self.pieces = []
-            self.pieces.append(text)
-            self.text_id = f"t{self.count - 1}"
+        self.code = None
+        if self.count != before:
+            self.pieces, self.text_id = [], f"t{self.count - 1}"
+        self.pieces.append(text)
 
     def add_sources(self, events: list[StreamEvent]) -> None:
         """Add what the answer rests on: searches that came as no parts, and the sources of its text."""
@@ -268,7 +295,7 @@ class _Reader(OpenBlock):
         if self.reason:
             self.close_block(events)
         stop, detail = self.stop_reason()
-        events.append(StepEnd(stop, _usage(self.usage), detail))
+        events.append(StepEnd(stop, _usage(self.decode_usage()), detail))
 
     def stop_reason(self) -> tuple[Stop, str]:
         """Return why the message ended, and Google's reason and message if they add anything."""

@@ -143,10 +143,14 @@ class _Reader(OpenBlock):
             self.add_reasoning(thought, events)
         elif delta.reasoning_details:
             self.add_reasoning(_details_text(delta.reasoning_details), events)
-        self.add_content(delta.content, events)
+        if isinstance(delta.content, str):
+            self.add_text(delta.content, events)
+        elif delta.content:
+            self.add_content(delta.content, events)
         if delta.audio and (words := self.audio.add(delta.audio)):
             self.add_text(words, events)
-        self.executed.add(delta.executed_tools or (), events)
+        if delta.executed_tools:
+            self.executed.add(delta.executed_tools, events)
         for annotation in delta.annotations or ():
             self.add_annotation(annotation, events)
         if delta.refusal:
@@ -178,18 +182,18 @@ class _Reader(OpenBlock):
         """Add text, and the sources that came before it."""
         OpenBlock.add_text(self, text, events)
         if text and self.current:
-            self.text_id, early, self.early = self.current[1], self.early, []
-            for annotation in early:
-                self.add_annotation(annotation, events)
+            self.text_id = self.current[1]
+            if self.early:
+                early, self.early = self.early, []
+                for annotation in early:
+                    self.add_annotation(annotation, events)
 
-    def add_content(self, content: str | list[msgspec.Raw] | dict[str, Any] | None, events: list[StreamEvent]) -> None:
+    def add_content(self, content: list[msgspec.Raw] | dict[str, Any], events: list[StreamEvent]) -> None:
         match content:
-            case str():
-                self.add_text(content, events)
             case dict():  # Cloudflare parses the answer to a JSON schema
                 self.add_text(msgspec.json.encode(content).decode(), events)
             case _:
-                for raw in content or ():
+                for raw in content:
                     fields = _any.decode(raw)
                     if str(fields.get("type") or "") not in TEXT_ITEMS:
                         self.close_block(events)
