@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.run_result import OutputT, RunResult
+from showandtell.agent.run_result import OutputT, RunResult, finish_early
 from showandtell.core.display.displayed import Displayed
-from showandtell.errors import BadInput, UnsupportedFile, public_message
+from showandtell.errors import BadInput, UnsupportedFile
 from showandtell.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -280,8 +280,13 @@ class Run(RunResult[OutputT], Displayed):
 
     async def finish(self) -> Self:
         """What `await` does, as a coroutine."""
-        async for _ in self:
-            pass
+        task = self._start_task(lambda _: None)
+        try:
+            await asyncio.wait({task})
+        finally:
+            await self.cancel()
+        if not task.cancelled():
+            task.result()
         if isinstance(self.error, UnsupportedFile | BadInput):
             raise self.error
         return self
@@ -290,12 +295,8 @@ class Run(RunResult[OutputT], Displayed):
         return self._events()
 
     async def _events(self) -> AsyncIterator[Event]:
-        if self._task is not None:
-            raise BadInput("a run can be read only once: call agent.run again")
-        queue = self._queue
-        self._loop = self._start(queue.put_nowait)
-        self._task = task = asyncio.create_task(self._run(self._loop))
-        task.add_done_callback(lambda done: self._close(done, queue))
+        task = self._start_task((queue := self._queue).put_nowait)
+        task.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (event := await queue.get()) is not None:
                 if queue.qsize() < MAX_QUEUED_EVENTS:
@@ -322,15 +323,8 @@ class Run(RunResult[OutputT], Displayed):
             await self._run(self._loop)
         except BaseException as error:
             if not self._has_finished:  # it never got the conversation's lock
-                is_cancelled = isinstance(error, asyncio.CancelledError)
-                end = (
-                    engine.Finish("incomplete", "cancelled")
-                    if is_cancelled
-                    else engine.Finish("error", public_message(error))
-                )
                 self._loop.error = error if isinstance(error, Exception) else None
-                self._record_finish(end)
-                emit(end)
+                self._finish_early(error, emit)
             raise
 
     async def _run(self, loop: engine.Loop) -> None:
@@ -341,18 +335,24 @@ class Run(RunResult[OutputT], Displayed):
                 await self.conversation.branch_from(self._behind)
             await loop.run(self._drafts)
 
-    def _close(self, task: asyncio.Task[None], queue: asyncio.Queue[Event | None]) -> None:
-        """End the stream of events. Emit `Finish` for a run that ended before the loop started."""
-        if not self._has_finished:
-            error = None if task.cancelled() else task.exception()
-            end = (
-                engine.Finish("incomplete", "cancelled")
-                if error is None
-                else engine.Finish("error", public_message(error))
-            )
-            self._record_finish(end)
-            queue.put_nowait(end)
-        queue.put_nowait(None)
+    def _start_task(self, emit: Callable[[Event], None]) -> asyncio.Task[None]:
+        """Start the run in a task of its own."""
+        if self._loop is not None:
+            raise BadInput("a run can be read only once: call agent.run again")
+
+        def close(done: asyncio.Task[None]) -> None:
+            if not self._has_finished:
+                self._finish_early(None if done.cancelled() else done.exception(), emit)
+
+        self._loop = self._start(emit)
+        self._task = task = asyncio.create_task(self._run(self._loop))
+        task.add_done_callback(close)
+        return task
+
+    def _finish_early(self, error: BaseException | None, emit: Callable[[Event], None]) -> None:
+        """Emit the end of a run that ended before the loop started."""
+        self._record_finish(end := finish_early(error))
+        emit(end)
 
     async def _drain(self) -> None:
         """Wait until the reader has caught up."""

@@ -12,7 +12,7 @@ from showandtell.core.events.types import Usage
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Summary, is_summary
 from showandtell.core.planning.left_out import Cut, find_cut, stored_cut
-from showandtell.core.planning.plan import make_receipts
+from showandtell.core.planning.receipts import make_receipts
 from showandtell.core.planning.token_estimates import BYTES_PER_TOKEN
 from showandtell.core.planning.values import Plan, View
 from showandtell.providers.full_context import FullContext

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import cast
 
 from msgspec import structs
 
@@ -55,6 +56,8 @@ class MemoryConversation(Displayed):
         self._derivations: dict[DerivationRequest, Derivative | Failed] = {}
         self._started_calls: set[str] = set()
         self._all_messages: dict[str, Message] = {}
+        #: The list of messages in which the newest question was last looked for, how many it had, the question's id.
+        self._read = self.messages, 0, cast("str | None", None)
 
     @property
     def turn(self) -> AbstractAsyncContextManager[None]:
@@ -105,8 +108,17 @@ class MemoryConversation(Displayed):
 
     def view(self) -> View:
         """The input of the planner."""
-        turn_starts = (message.id for message in reversed(self.messages) if starts_turn(message))
-        return View(tuple(self.messages), self.attachments, next(turn_starts, None), frozenset(self._started_calls))
+        return View(tuple(self.messages), self.attachments, self._find_question(), frozenset(self._started_calls))
+
+    def _find_question(self) -> str | None:
+        """The id of the newest message that starts a turn. Only messages that are new since the last time are read."""
+        messages, count, found = self._read
+        if messages is not self.messages or count > len(messages):
+            count, found = 0, None
+        newer = (self.messages[at] for at in range(len(self.messages) - 1, count - 1, -1))
+        found = next((message.id for message in newer if starts_turn(message)), found)
+        self._read = self.messages, len(self.messages), found
+        return found
 
     def known(self) -> Derivations:
         """Conversions, uploads and rejections so far."""
