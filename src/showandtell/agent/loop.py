@@ -16,7 +16,7 @@ from showandtell.agent.execute import error_result
 from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loader import Loader, Sharing
 from showandtell.agent.made_files import MadeFiles
-from showandtell.agent.memory import Memory
+from showandtell.agent.memory import MANY, Memory
 from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.agent.plan_request import RequestPlanner
 from showandtell.agent.provider_uploads import forget_failed
@@ -157,9 +157,8 @@ class Loop:
         self.numbers = set(self.conversation.attachments)
         await self.conversation.check(())
         await forget_failed(self.conversation)
-        view, known = self.conversation.view(), self.memory.known
-        known.follow(view.messages)
-        self.memory.fit.restore(view, has_summaries=known.has_summaries)
+        view = self.conversation.view()
+        await self.memory.restore(view)
         self.interrupted = view.started
 
     async def fail(self, error: Exception, end: Done) -> Done:
@@ -245,7 +244,7 @@ class Loop:
             plan = await self.planner.plan(self.loader, self.policy, recovery.failures)
             if await recovery.make_room(plan, self.target, self.policy.head_bytes):
                 continue
-            self.emit_receipts(ask.step, plan)
+            await self.emit_receipts(ask.step, plan)
             raise_refused(plan, self.target)
             recovery.check(plan)
             request = await self.memory.compose(plan, partial(self.compose, plan, ask))
@@ -331,9 +330,11 @@ class Loop:
                 draft, probed, summary, StepFinish(step, draft.stop or "cut", accumulator.usage, summary.asides)
             )
 
-    def emit_receipts(self, step: int, plan: Plan) -> None:
-        """Emit the receipts that are new or changed since the last step."""
-        for receipt in new_receipts(plan.receipts, self.planned):
+    async def emit_receipts(self, step: int, plan: Plan) -> None:
+        """Emit the receipts that are new or changed since the last step, and let others run meanwhile."""
+        for count, receipt in enumerate(new_receipts(plan.receipts, self.planned), 1):
+            if not count % MANY:
+                await asyncio.sleep(0)
             if self.receipts.get(receipt.number) != receipt:
                 self.receipts[receipt.number] = self.unstored[receipt.number] = receipt
                 self.emit(ReceiptEvent(step, receipt.record()))

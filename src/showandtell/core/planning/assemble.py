@@ -47,8 +47,9 @@ class Assembly:
             return begin
         end = cached.parts[-len(stay) - 1]
         planned = self.extend(begin, end.messages, end.uses)
-        is_same = not self.wants and planned.entries[-1].role == cached.entries[end.entries - 1].role
-        return planned.followed_by(cached, stay) if is_same else begin
+        if self.wants or not planned.entries or planned.entries[-1].role != cached.entries[end.entries - 1].role:
+            return begin
+        return planned.followed_by(cached, stay)
 
     def extend(self, cached: CachedPlan, end: int, uses: int) -> CachedPlan:
         """The plan up to a message and a use of a file. If something is wanted, the cached plan."""

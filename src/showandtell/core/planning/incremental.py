@@ -89,7 +89,7 @@ class CachedPlan(Struct, frozen=True):
             messages=self.messages[: end.messages],
             counts=counts,
             in_view=in_view,
-            entries=self.entries[: end.entries - 1] + ((end.last,) if end.last is not None else ()),
+            entries=(*self.entries[: end.entries - 1], end.last) if end.last is not None else (),
             receipts=receipts,
             parts=parts,
         )

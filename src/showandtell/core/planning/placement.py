@@ -38,7 +38,7 @@ UPLOAD, LINK = "upload", "link"
 MIN_SAVED_BYTES = 4_000_000
 
 
-class Placement(Struct, frozen=True):
+class Placement(Struct, frozen=True, gc=False):
     """How one use of a file is delivered. `files` go to `place`; without files, the derivative's text or a note does.
 
     nth: counts the uses of the file from 1. pending: a derivation that is needed first.

@@ -13,7 +13,7 @@ from showandtell.core.messages.parts import HostedBlock, Opaque, Selection, Show
 from showandtell.core.planning.values import View
 
 
-class Visibility(Struct, frozen=True):
+class Visibility(Struct, frozen=True, gc=False):
     """Whether one use of a file is in view.
 
     If not, `limit` is the limit that it would exceed, and `text_only` whether its text may be sent instead.
@@ -26,7 +26,7 @@ class Visibility(Struct, frozen=True):
     too_large: bool = False
 
 
-class FileUse(Struct, frozen=True):
+class FileUse(Struct, frozen=True, gc=False):
     """One use of a file in a conversation.
 
     group: identifies its message on the wire; all results of one step are in one group.

@@ -29,7 +29,7 @@ NOTHING: Weight = (0, 0, 0, 0, 0, 0)
 PIECE_FRAME = 200
 
 
-class Use(Struct, frozen=True):
+class Use(Struct, frozen=True, gc=False):
     """One use of a file: what it costs if it is in view.
 
     recalled: it is only sent if it isn't in view already. asked: it belongs to a user's message.

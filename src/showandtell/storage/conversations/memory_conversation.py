@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import cast
 
 from msgspec import structs
@@ -29,6 +30,9 @@ from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.numbering import AcceptedMessage, Register
 from showandtell.storage.files.proofs import probe_all, probe_now
 from showandtell.storage.files.sources import StoredSource
+
+#: Above this number of files, references in a text are resolved in a thread.
+MANY_FILES = 200
 
 
 class MemoryConversation(Displayed):
@@ -133,7 +137,9 @@ class MemoryConversation(Displayed):
         async with self.holding_turn():
             if draft.role != "tool" and not is_approval(draft.parts):
                 self._check_answered()
-            accepted = self._register.accept(draft, proved, self.head, refers=starts_turn(draft))
+            accept = partial(self._register.accept, draft, proved, self.head, refers=starts_turn(draft))
+            is_long = starts_turn(draft) and len(self.attachments) > MANY_FILES  # its text may refer to any of them
+            accepted = await run_in_thread(accept) if is_long else accept()
             if step is not None:
                 changed = tuple(receipt for receipt in step.receipts if self.receipts.get(receipt.number) != receipt)
                 step = structs.replace(step, receipts=changed)
@@ -229,13 +235,11 @@ class MemoryConversation(Displayed):
 
         Damaged files are quarantined until their bytes are intact again, which is checked each time.
         """
-        existing = [*self.attachments.values()]
-        to_check = {
-            *files,
-            *(file.facts for file in existing if file.facts is not None and file.state == "quarantined"),
-        }
+        quarantined = [file.facts for file in self.attachments.values() if file.state == "quarantined"]
+        to_check = {*files, *(facts for facts in quarantined if facts is not None)}
         problems = await run_in_thread(check_all, self.file_cache.blobs, to_check) if to_check else {}
-        if changed := [*changed_states(self.attachments.values(), to_check, problems)]:
+        existing = self.attachments.values() if problems or quarantined else ()
+        if changed := [*changed_states(existing, to_check, problems)]:
             await self.update_attachments(changed)
         if problems:
             hashes = {facts.sha256 for facts in problems}
