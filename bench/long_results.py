@@ -1,9 +1,8 @@
-"""A tool that returns 30 MB of text: from its return to a stored result of head, tail and file, by the public API.
+"""Long tool results.
 
-A run in memory with the embedded model: the same run with a tool that returns 30 kB is the floor. In milliseconds, in a
-fresh process each: the first run of an agent, and the median of those after it; wall time, and processor time of the
-whole process, which other programs on the machine disturb less. Beside it the longest time in which the event loop
-could do nothing else, and reading the end of the file by `get_document`.
+A tool returns 30 MB, and the run ends when the model has answered about their start and end, and all of it is a file
+that `get_document` reads. CPU time, and the longest wall time in which the event loop could do nothing else. The floor
+is the same run with 30 kB. The others put all of the text into their next request, which no provider takes.
 """
 
 from __future__ import annotations
@@ -11,16 +10,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import subprocess
 import sys
+import tempfile
 import time
-from statistics import median
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
-from cases import table
+from figures import Figure, rounds, save
+from model_answers import ASKED
+from own_loop import make_agent, run
+from processes import install, peer
 from showandtell import Agent, get_document
+from steps import PACKAGES, PEERS
 
-GOAL_MS = 200.0
+GOAL = 200.0
 SIZE = 30_000_000
-ROUNDS = 15
+ROUNDS = 9
 ASCII = "2026-11-26 04:20:64, worker 64: 17 of 640 files were read, 3 with warnings\n"
 OTHER = "Füße am Kai um 9 Uhr 64, Größe 42; der Kran hebt wie gestern 12 t.\n"
 
@@ -30,87 +37,105 @@ def make(line: str, size: int) -> str:
     return line * (size // len(line.encode()))
 
 
-RESULTS = {
-    "ASCII text": make(ASCII, SIZE),
-    "text in German": make(OTHER, SIZE),
-    "JSON, 100,000 rows": [{"row": at, "text": ASCII * 4} for at in range(SIZE // (4 * len(ASCII) + 20))][:100_000],
+RESULTS: dict[str, object] = {
+    "30 kB": make(ASCII, 30_000),
+    "30 MB of ASCII text": make(ASCII, SIZE),
+    "30 MB of German text": make(OTHER, SIZE),
+    "30 MB of JSON, 100,000 rows": [{"row": at, "text": ASCII * 4} for at in range(SIZE // (4 * len(ASCII) + 20))],
 }
 
 
-async def watch(stalls: list[float]) -> None:
-    """Note how late the event loop is."""
-    while True:
-        start = time.perf_counter()
-        await asyncio.sleep(0.001)
-        stalls.append(time.perf_counter() - start - 0.001)
+def returning(name: str) -> Callable[[int], object]:
+    """A tool that returns one of them."""
 
-
-async def measure(result: object) -> list[float]:
-    """Milliseconds of the first run: wall and processor time; those of later ones; and the median of their stalls."""
-
-    def read() -> object:
+    def draw(page: int) -> object:  # noqa: ARG001 - the model gives it
         """Read it."""
-        return result
+        return RESULTS[name]
 
-    agent = Agent("inspector", [read, get_document])
-    times: list[tuple[float, float, float]] = []
-    async with agent:
-        for _ in range(ROUNDS):
-            stalls: list[float] = []
-            task = asyncio.create_task(watch(stalls))
-            await asyncio.sleep(0.01)
-            start, cpu = time.perf_counter(), time.process_time()
-            run = await agent.run("/read")
-            wall, used = time.perf_counter() - start, time.process_time() - cpu
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-            assert run.status == "complete", run.error
-            times.append((wall * 1000, used * 1000, max(stalls) * 1000))
-    return [*times[0][:2], *(median(column) for column in zip(*times[1:], strict=True))]
+    return draw
 
 
-async def read_end(text: str) -> tuple[float, float, float]:
-    """Milliseconds of `get_document` at the end of the file: the first time and later; and of a search in all of it."""
+def once(name: str) -> float:
+    """The CPU milliseconds of a run in this process."""
+    return run(2, returning(name), get_document)
 
-    def read() -> str:
-        """Read it."""
-        return text
 
-    agent = Agent("inspector", [read, get_document])
-    async with agent:
-        run = await agent.run("/read")
-        times: list[float] = []
-        for arguments in ({"offset": len(text) - 1000},) * 4 + ({"search": "not in it"},) * 3:
+def first(name: str) -> float:
+    """The same of the first run of a process."""
+    output = subprocess.run([sys.executable, __file__, name], check=True, capture_output=True, text=True).stdout
+    return json.loads(output)
+
+
+async def stall(name: str) -> float:
+    """The longest time in milliseconds in which the event loop did nothing else during a run."""
+    stalls: list[float] = []
+
+    async def watch() -> None:
+        while True:
             start = time.perf_counter()
-            call = " ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())
-            await agent.run(f"/get_document number_or_name=1 {call}", conversation=run.conversation)
-            times.append((time.perf_counter() - start) * 1000)
-    return times[0], median(times[1:4]), median(times[4:])
+            await asyncio.sleep(0.001)
+            stalls.append((time.perf_counter() - start) * 1000 - 1)
+
+    task = asyncio.create_task(watch())
+    await asyncio.sleep(0.01)
+    done = await make_agent(2, returning(name), get_document).run(ASKED)
+    assert done.status == "complete", done.error
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    return max(stalls)
 
 
-def main(name: str) -> None:
-    """Measure one kind of result in this process."""
-    print(json.dumps(asyncio.run(measure(RESULTS.get(name, "word " * 6000)))))
+class Document:
+    """A conversation whose file is 30 MB of text, and a model that calls what the user types."""
+
+    def __init__(self, name: str) -> None:
+        self.agent = Agent("inspector", [returning(name), get_document])
+        self.conversation = self.agent.run_sync("/draw page=1").conversation
+
+    def call(self, **arguments: object) -> float:
+        """The CPU milliseconds of a run that calls `get_document`."""
+        given = " ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())
+        start = time.process_time()
+        self.agent.run_sync(f"/get_document number_or_name=1 {given}", conversation=self.conversation)
+        return (time.process_time() - start) * 1000
 
 
-async def report() -> None:
-    """Measure each kind in a process of its own."""
-    rows: list[tuple[object, ...]] = []
-    for name in ("30 kB, the floor", *RESULTS):
-        process = await asyncio.create_subprocess_exec(sys.executable, __file__, name, stdout=asyncio.subprocess.PIPE)
-        output, _ = await process.communicate()
-        figures = json.loads(output)
-        rows.append((name, *(f"{figure:.0f}" for figure in figures), "met" if figures[2] <= GOAL_MS else "missed"))
-    heads = ("result", "first", "its CPU", "later", "their CPU", "longest stall", f"later ≤ {GOAL_MS:.0f}")
-    print(table(heads, rows))
-    for name in ("ASCII text", "text in German"):
-        first, later, search = await read_end(str(RESULTS[name]))
-        print(f"the end of {name} by get_document: first {first:.0f} ms, later {later:.0f}; a search {search:.0f}")
+def figures(folder: Path) -> Iterator[Figure]:
+    """Of each kind of result."""
+    python = install("loops", *PACKAGES)
+    for name, result in RESULTS.items():
+        if name == "30 kB":
+            continue
+        path = folder / "result.txt"
+        path.write_text(result if isinstance(result, str) else json.dumps(result))
+        with ExitStack() as stack:
+            arguments = ("words", str(path), "2", "2")
+            others = {one: stack.enter_context(peer(python, script, *arguments)) for one, script in PEERS.items()}
+            named = {f"{one} {other.version}": other for one, other in others.items()}
+            costs = rounds(ROUNDS, ours=lambda name=name: once(name), floor=lambda: once("30 kB"), **named)
+        yield Figure(f"a tool returns {name}, first", "ms", [first(name) for _ in range(3)])
+        yield Figure(f"a tool returns {name}, again", "ms", costs.pop("ours"), costs, goal=GOAL)
+        stalls = rounds(ROUNDS, ours=lambda name=name: asyncio.run(stall(name)))
+        yield Figure(f"a tool returns {name}: the event loop is held", "ms, wall", stalls["ours"])
+    for name in ("30 MB of ASCII text", "30 MB of German text"):
+        document = Document(name)
+        at = len(str(RESULTS[name])) - 1000
+        yield Figure(f"get_document at the end of {name}, first", "ms", [document.call(offset=at)])
+        ways = {"ours": lambda document=document, at=at: document.call(offset=at)}
+        yield Figure(f"get_document at the end of {name}, again", "ms", rounds(ROUNDS, **ways)["ours"])
+        ways = {"ours": lambda document=document: document.call(search="not in it")}
+        yield Figure(f"get_document searches {name}", "ms", rounds(ROUNDS, **ways)["ours"])
+
+
+def main() -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        save(__doc__ or "", list(figures(Path(folder))))
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        main(sys.argv[1])
+        print(once(sys.argv[1]))
     else:
-        asyncio.run(report())
+        main()

@@ -1,174 +1,173 @@
-"""Cost of many steps without base64 and copying: planning and rendering every step, as the loop does.
+"""Steps of the loop.
 
-Each step adds a result with a file of 1 MiB. Its request is planned and composed with the fragments of the run. The
-figure is the sum over all steps, which should grow about linearly.
-
-Also counts the bytes sent in all steps, with each file in every request, and with uploads.
+A model that answers from memory calls a tool in each step. What a step costs is what 40 of them cost more than 20,
+divided by 20. The picture is the same in each step, so it is known from the second one on; what its sha256 costs is in
+the figure, and stands beside it as the floor. The model doesn't read the requests that hold pictures, for `request.py`
+and `wire.py` measure these; it reads those of words, as the others' models do. The others' requests, pictures included,
+are whole when they get there. 40 ÷ 20 and 400 ÷ 200 tell whether a step costs more in a longer run; pictures of 1 MiB
+leave the view of a request of 32 MB ten times in 200 steps. The bytes are those of all requests and uploads of a run in
+which each step makes a new picture.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import hashlib
 import json
-import time
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
-from statistics import median
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
 
-from msgspec.structs import replace
+from figures import FLOOR, Figure, rounds, save
+from model_answers import ASKED, answers
+from own_loop import JSON, MODEL, body, run, step
+from processes import cost, install, peer
+from sample_files import MIB, photo, saved, write
+from showandtell import Agent, File, FilePolicy, RunLimits
+from showandtell.testing import FakeConnection, HttpRequest, HttpResponse
 
-from cases import MIB, cpu, question, step, store, table, temporary, unlimited, verdict
-from showandtell.core.capabilities.cells import Target
-from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.attachments import Attachment, Facts
-from showandtell.core.messages.blobs import Blobs
-from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
-from showandtell.core.messages.message import Message
-from showandtell.core.planning.incremental import PlanCache
-from showandtell.core.planning.plan import plan, prepare, raise_refused
-from showandtell.core.planning.values import Policy, View
-from showandtell.core.wire.http import HttpRequest, HttpResponse
-from showandtell.core.wire.options import Options, ToolSpec
-from showandtell.core.wire.request import Fragments, Request, compose
-from showandtell.providers.exchange import Exchange
-from showandtell.providers.uploads import FilesAccess, upload
-
-COUNTS = (5, 10, 20, 40)
-GOAL_MS, GOAL_GROWTH = 30.0, 2.2
-ROUNDS = 60
-#: Like `Agent`: with cache marks for the provider.
-CACHED = Policy(cache=True)
-#: Providers that store files, and see them in tool results.
-UPLOADING = ("anthropic:claude-sonnet-4-5", "openai:gpt-5-mini")
-OPTIONS = Options("You draw charts.", (ToolSpec("plot", "Draws a page.", '{"type":"object","properties":{}}'),))
+PACKAGES = (
+    "pydantic-ai-slim[anthropic]==2.68.0",
+    "langchain==1.5.2",
+    "langchain-anthropic==1.7.7",
+    "anthropic==2.14.0",
+)
+PEERS = {"pydantic-ai": "loop_pydantic_ai", "langchain": "loop_langchain"}
+COUNTS = (20, 40)
+ROUNDS, LONG_ROUNDS = 9, 3
+#: Milliseconds of a step beside sha256.
+GOAL = 0.8
 
 
-def run(count: int, target: Target, files: Sequence[Facts], blobs: Blobs, seed: str) -> tuple[list[float], Request]:
-    """The CPU seconds of each step of a run, and its last request."""
-    asked = question(seed)
-    messages: list[Message] = [asked]
-    attachments: dict[int, Attachment] = {}
-    fragments: Fragments = {}
-    cache = PlanCache()
-    known: dict[DerivationRequest, Derivative | Failed] = {}
-    seconds: list[float] = []
-    for index in range(count):
-        more, new = step(index + 1, files[index : index + 1], seed)
-        messages += more
-        attachments |= new
-        if files[index].kind == "text":
-            known[DerivationRequest(files[index].sha256, "text")] = Derivative(text="A line of words.\n" * 60)
-        start = time.process_time()
-        planned = plan(View(tuple(messages), attachments, asked.id), target, known, CACHED, cache=cache)
-        raise_refused(planned, target)
-        request = compose(planned, target, OPTIONS, fragments, blobs)
-        seconds.append(time.process_time() - start)
-    return seconds, request
+def shows(data: bytes) -> Callable[[int], object]:
+    """A tool that returns the same picture each time."""
+
+    def draw(page: int) -> object:  # noqa: ARG001 - the model gives it
+        """Draw a page."""
+        return File.from_bytes(data, "image/png", "page.png")
+
+    return draw
 
 
-def rounds(target: Target, files: Sequence[Facts], blobs: Blobs) -> list[dict[int, float]]:
-    """CPU milliseconds by number of steps, one after the other in each round, for the clock of a processor drifts.
-
-    No two runs have an id in common, so nothing that one keeps can help the next.
-    """
-    seeds = [f"{at}_" for at in range(ROUNDS)]
-    return [
-        {count: sum(run(count, target, files, blobs, f"{count}x{seed}")[0]) * 1000 for count in COUNTS}
-        for seed in seeds
-    ]
+def says(page: int) -> str:
+    """Draw a page."""
+    return f"Page {page} is drawn."
 
 
-def drained(target: Target, files: Sequence[Facts], blobs: Blobs) -> float:
-    """CPU milliseconds of reading, encoding and copying the last body of 40 steps."""
-    request = run(40, target, files, blobs, "drain_")[1]
-    return min(cpu(lambda: sum(map(len, request.chunks()))) for _ in range(5)) * 1000
+async def says_at_once(page: int) -> str:
+    """Draw a page."""
+    return f"Page {page} is drawn."
 
 
-async def sent(count: int, target: Target, files: Sequence[Facts], blobs: Blobs, policy: Policy) -> tuple[int, int]:
-    """The bytes of all requests to the model in a run, and those of all uploads."""
-    asked = question()
-    messages: list[Message] = [asked]
-    attachments: dict[int, Attachment] = {}
-    known: Derivations = {}
-    site = Site()
-    requests = 0
-    facts_of = {file.sha256: file for file in files}
-
-    async def load(wants: Iterable[DerivationRequest]) -> Derivations:
-        reach = FilesAccess(Exchange(site.send, "https://house.invalid", {}))
-        return {want: await upload(reach, target, facts_of[want.sha256], blobs) for want in wants}
-
-    for index in range(count):
-        more, new = step(index + 1, files[index : index + 1])
-        messages += more
-        attachments |= new
-        planned, known = await prepare(View(tuple(messages), attachments, asked.id), target, known, load, policy)
-        requests += compose(planned, target, OPTIONS, {}, blobs).size
-    return requests, site.bytes
+says.__name__ = says_at_once.__name__ = "draw"
 
 
-class Site:
-    """A fake Files API that counts bytes."""
+def hashing(data: bytes) -> float:
+    """The CPU milliseconds of one sha256."""
+    return cost(lambda: [hashlib.sha256(data).hexdigest() for _ in range(20)]) / 20
 
-    def __init__(self) -> None:
-        self.bytes = 0
-        self.count = 0
+
+def compared(work: str, own: Callable[[], float], kind: str, path: Path, data: bytes = b"") -> Iterator[Figure]:
+    """A step of ours beside the others', and beside sha256 of its picture."""
+    python = install("loops", *PACKAGES)
+    with ExitStack() as stack:
+        arguments = (kind, str(path), *map(str, COUNTS))
+        others = {name: stack.enter_context(peer(python, script, *arguments)) for name, script in PEERS.items()}
+        named = {f"{name} {one.version}": one for name, one in others.items()}
+        floor: dict[str, Callable[[], float]] = {FLOOR: lambda: hashing(data)} if data else {}
+        costs = rounds(ROUNDS, ours=own, **floor, **named)
+    ours = costs.pop("ours")
+    yield Figure(work, "ms a step", ours, costs)
+    if data:
+        rest = [spent - floor for spent, floor in zip(ours, costs[FLOOR], strict=True)]
+        yield Figure(f"{work}, without its sha256", "ms a step", rest, goal=GOAL, before="4.5 to 6")
+
+
+def growth(draw: Callable[[int], object]) -> Iterator[Figure]:
+    """Whole runs by their number of steps, and how the last doubling grows."""
+    for name, tool, counts, count, goal, before in (
+        ("words", says, (5, 10, 20, 40), ROUNDS, None, ""),
+        ("a known picture", draw, (5, 10, 20, 40), ROUNDS, 2.15, "2.4 to 2.9"),
+        ("pictures that leave the view", draw, (200, 400), LONG_ROUNDS, 2.2, "3.1"),
+    ):
+        ways = {str(steps): (lambda steps=steps, tool=tool: run(steps, tool)) for steps in counts}
+        costs = rounds(count, **ways)
+        for steps in counts:
+            yield Figure(f"{steps} steps, {name}", "ms", costs[str(steps)])
+        short, long = (costs[str(steps)] for steps in counts[-2:])
+        ratios = [more / less for less, more in zip(short, long, strict=True)]
+        yield Figure(f"{counts[-1]} steps ÷ {counts[-2]}, {name}", "times", ratios, goal=goal, before=before)
+
+
+def sent(steps: int, *, uploads: bool) -> int:
+    """The bytes of all requests and uploads of a run in which each step makes a new picture of 1 MiB."""
+    total, count, bodies = 0, 0, iter(answers(steps))
 
     @asynccontextmanager
-    async def send(self, request: HttpRequest) -> AsyncIterator[HttpResponse]:
-        """Receive a file."""
-        self.bytes += sum([len(piece) async for piece in request.body()])
-        self.count += 1
-        yield HttpResponse(200, {"content-type": "application/json"}, self.answer(f"file_{self.count}"))
+    async def send(request: HttpRequest) -> AsyncIterator[HttpResponse]:
+        nonlocal total, count
+        total += sum([len(piece) async for piece in request.body()])
+        is_step, count = request.url.endswith("/messages"), count + 1
+        yield HttpResponse(200, JSON, body(next(bodies) if is_step else json.dumps({"id": f"file_{count}"}).encode()))
 
-    async def answer(self, file_id: str) -> AsyncIterator[bytes]:
-        """The response with the file id."""
-        yield json.dumps({"id": file_id}).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        picture = write(Path(folder), "PNG", MIB).read_bytes()
+
+        def draw(page: int) -> object:
+            """Draw a page."""
+            return File.from_bytes(picture + os.urandom(8), "image/png", f"page {page}.png")
+
+        agent = Agent(
+            MODEL,
+            [draw],
+            limits=RunLimits(steps=steps),
+            file_policy=FilePolicy(uploads=uploads),
+            connection=FakeConnection(send=send),
+        )
+        assert asyncio.run(agent.run(ASKED).finish()).text == "Nothing changed."
+    return total
 
 
-def weigh(files: Sequence[Facts], blobs: Blobs) -> list[Sequence[object]]:
-    """MiB of a run by number of steps, and how the last doubling grows; no limit, so that nothing leaves the view."""
-    rows: list[Sequence[object]] = []
-    for model in UPLOADING:
-        for name, policy in {"in requests": CACHED, "uploaded": replace(CACHED, uploads=True)}.items():
-            runs = [asyncio.run(sent(count, unlimited(model), files, blobs, policy)) for count in COUNTS]
-            sums = [requests + uploads for requests, uploads in runs]
-            growth = sums[-1] / sums[-2]
-            good = verdict(growth, GOAL_GROWTH) if policy.uploads else ""
-            mib = [f"{item / MIB:.1f}" for item in sums]
-            rows.append([model, name, *mib, f"{growth:.2f}", good, f"{runs[-1][1] / MIB:.1f}"])
-    return rows
+def weighed() -> Iterator[Figure]:
+    """What runs send."""
+    for name, uploads, goal in (("in the requests", False, None), ("uploaded", True, 2.15)):
+        totals = {steps: sent(steps, uploads=uploads) for steps in COUNTS}
+        for steps, total in totals.items():
+            yield Figure(f"bytes of {steps} steps, pictures {name}", "MiB", [total / MIB])
+        ratio = totals[40] / totals[20]
+        yield Figure(f"bytes of 40 steps ÷ 20, pictures {name}", "times", [ratio], goal=goal)
+
+
+def figures(folder: Path) -> Iterator[Figure]:
+    """All of them."""
+    words = folder / "words.txt"
+    words.write_text("Page 1 is drawn.")
+    small, large = folder / "page.png", write(folder, "PNG", MIB)
+    small.write_bytes(saved(photo(64, 48), "PNG"))
+    data, known = small.read_bytes(), large.read_bytes()
+    yield from compared("a step with a plain tool", lambda: step(says, COUNTS, reads=True), "words", words)
+    spent = rounds(ROUNDS, ours=lambda: step(says_at_once, COUNTS, reads=True))["ours"]
+    yield Figure("a step with a plain async tool", "ms a step", spent)
+    own = shows(data)
+    yield from compared("a step with a known picture of 10 kB", lambda: step(own, COUNTS), "picture", small, data)
+    shown = shows(known)
+    spent = rounds(ROUNDS, ours=lambda: step(shown, COUNTS), floor=lambda: hashing(known))
+    rest = [more - floor for more, floor in zip(spent["ours"], spent[FLOOR], strict=True)]
+    work = "a step with a known picture of 1 MiB"
+    yield Figure(work, "ms a step", spent["ours"], {FLOOR: spent[FLOOR]})
+    yield Figure(f"{work}, without its sha256", "ms a step", rest, goal=GOAL, before="4.5 to 6")
+    yield from growth(shown)
+    yield from weighed()
 
 
 def main() -> None:
-    """Print, for five targets, the cost of 5 to 40 steps, how the last doubling grows, and what is sent."""
-    # Keep the garbage collector from scanning imported modules during a run.
+    """Print the table."""
     gc.freeze()
-    folder = temporary()
-    files = store(folder, max(COUNTS), MIB)
-    texts = [replace(file, media_type="text/plain", pixels=None) for file in files]
-    targets = {
-        "anthropic, 32 MB a request": (resolve("anthropic:claude-sonnet-4-5"), files),
-        "anthropic, no limit": (unlimited("anthropic:claude-sonnet-4-5"), files),
-        "anthropic, text files as words": (unlimited("anthropic:claude-sonnet-4-5"), texts),
-        "openai-chat, relocated, 50 MB a request": (resolve("openai-chat:gpt-5-mini"), files),
-        "openai-chat, relocated, no limit": (unlimited("openai-chat:gpt-5-mini"), files),
-    }
-    rows: list[Sequence[object]] = []
-    for name, (target, shown) in targets.items():
-        costs = rounds(target, shown, folder)
-        sums = [median(cost[count] for cost in costs) for count in COUNTS]
-        growth = median(cost[40] / cost[20] for cost in costs)
-        good = verdict(sums[-1], GOAL_MS), verdict(growth, GOAL_GROWTH)
-        body = f"{drained(target, shown, folder):.1f}"
-        rows.append([name, *(f"{ms:.2f}" for ms in sums), good[0], f"{growth:.2f}", good[1], body])
-    head = ["target", *(f"{count} steps" for count in COUNTS), f"<= {GOAL_MS:.0f}", "40/20", f"<= {GOAL_GROWTH}"]
-    print("CPU ms of planning and rendering, sum of all steps; drain: reading the last body once")
-    print(table([*head, "drain"], rows))
-    print("\nMiB sent in all steps, and the part of uploads in 40 steps")
-    head = ["model", "files", *(f"{count} steps" for count in COUNTS), "40/20", f"<= {GOAL_GROWTH}", "uploads"]
-    print(table(head, weigh(files, folder)))
+    with tempfile.TemporaryDirectory() as folder:
+        save(__doc__ or "", list(figures(Path(folder))))
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ async def test_an_open_file_is_read_in_the_thread_of_the_call():
         def read(self, _):
             return threading.current_thread().name.encode() if not self.tell() and self.seek(1) else b""
 
-    assert (await ask(returning(Here(b"x")))).messages[2].text == "showandtell-tool"
+    assert (await ask(returning(Here(b"x")))).messages[2].text == "calls"
 
 
 async def test_a_file_that_the_tool_closed_is_an_error_result(tmp_path):

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 from weakref import WeakKeyDictionary
 
-from showandtell.agent.run_result import OutputT, RunResult, end_by
+from showandtell.agent.run_result import OutputT, RunResult, finish_early
 from showandtell.core.display.displayed import Displayed
 from showandtell.errors import BadInput, UnsupportedFile
 from showandtell.lazy import LazyModule
@@ -281,8 +281,13 @@ class Run(RunResult[OutputT], Displayed):
 
     async def finish(self) -> Self:
         """What `await` does, as a coroutine."""
-        async for _ in self:
-            pass
+        task = self._start_task(lambda _: None)
+        try:
+            await asyncio.wait({task})
+        finally:
+            await self.cancel()
+        if not task.cancelled():
+            task.result()
         if isinstance(self.error, UnsupportedFile | BadInput):
             raise self.error
         return self
@@ -291,12 +296,9 @@ class Run(RunResult[OutputT], Displayed):
         return self._events()
 
     async def _events(self) -> AsyncIterator[Event]:
-        if self._task is not None:
-            raise BadInput("a run can be read only once: call agent.run again")
         unread, news, space = self._unread, self._news, self._space
-        self._loop = self._start(self._add)
-        self._task = task = asyncio.create_task(self._run(self._loop))
-        task.add_done_callback(self._close)
+        task = self._start_task(self._add)
+        task.add_done_callback(lambda _: self._add(None))
         try:
             while True:
                 while not unread:
@@ -329,8 +331,7 @@ class Run(RunResult[OutputT], Displayed):
         except BaseException as error:
             if not self._has_finished:  # it never got the conversation's lock
                 self._loop.error = error if isinstance(error, Exception) else None
-                self._record_finish(end := end_by(error))
-                emit(end)
+                self._finish_early(error, emit)
             raise
 
     async def _run(self, loop: engine.Loop) -> None:
@@ -341,17 +342,29 @@ class Run(RunResult[OutputT], Displayed):
                 await self.conversation.branch_from(self._behind)
             await loop.run(self._drafts)
 
+    def _start_task(self, emit: Callable[[Event], None]) -> asyncio.Task[None]:
+        """Start the run in a task of its own."""
+        if self._loop is not None:
+            raise BadInput("a run can be read only once: call agent.run again")
+
+        def close(done: asyncio.Task[None]) -> None:
+            if not self._has_finished:
+                self._finish_early(None if done.cancelled() else done.exception(), emit)
+
+        self._loop = self._start(emit)
+        self._task = task = asyncio.create_task(self._run(self._loop))
+        task.add_done_callback(close)
+        return task
+
+    def _finish_early(self, error: BaseException | None, emit: Callable[[Event], None]) -> None:
+        """Emit the end of a run that ended before the loop started."""
+        self._record_finish(end := finish_early(error))
+        emit(end)
+
     def _add(self, event: Event | None) -> None:
         """Keep an event for the reader; None after the last one."""
         self._unread.append(event)
         self._news.set()
-
-    def _close(self, task: asyncio.Task[None]) -> None:
-        """End the stream of events. Emit `Finish` for a run that ended before the loop started."""
-        if not self._has_finished:
-            self._record_finish(end := end_by(None if task.cancelled() else task.exception()))
-            self._add(end)
-        self._add(None)
 
     async def _drain(self) -> None:
         """Wait until the reader has caught up."""

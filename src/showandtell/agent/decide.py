@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from showandtell.agent.turn_state import TurnState
 from showandtell.core.events.types import Status
 from showandtell.core.limits import OnFull
 from showandtell.core.messages.message import Message, last_text
-from showandtell.core.messages.parts import Approval, Correction, HostedBlock, Opaque, ToolCall
+from showandtell.core.messages.parts import Approval, HostedBlock, Opaque, ToolCall
 from showandtell.core.planning.values import View
 
 
@@ -106,25 +106,12 @@ EARLY_STOPS: dict[str, tuple[Status, str]] = {
 }
 
 
-@dataclass(slots=True)
-class _Since:
-    """What was stored since the message to answer: assistant steps, the newest one, results, approvals, corrections.
+def decide(view: View, limits: LoopLimits, tokens: int = 0, turn: TurnState | None = None) -> Next:
+    """The next action to answer the newest user message. `tokens` is the number used so far in this run.
 
-    `failed` are the calls whose result is an error, `is_corrected` whether the newest step's answer was invalid.
+    `turn` is what is known of the message's turn; by default it is read from the view.
     """
-
-    steps: int = 0
-    last: Message | None = None
-    answered: set[str | None] = field(default_factory=set[str | None])
-    answers: dict[str, Approval] = field(default_factory=dict[str, Approval])
-    failed: set[str | None] = field(default_factory=set[str | None])
-    corrections: int = 0
-    is_corrected: bool = False
-
-
-def decide(view: View, limits: LoopLimits, tokens: int = 0) -> Next:
-    """The next action to answer the newest user message. `tokens` is the number used so far in this run."""
-    since = _since(view, limits.answer_tool)
+    since = turn or TurnState().follow(view, limits.answer_tool)
     last, steps = since.last, since.steps
     if last is None:
         return AskModel(1, forbid_tools=limits.max_steps <= 1)
@@ -197,31 +184,6 @@ def _open(calls: tuple[ToolCall, ...], steps: int, limits: LoopLimits, answers: 
         tuple(call for call in ready if call.call_id not in denied),
         tuple((call, answers[call.call_id].reason) for call in ready if call.call_id in denied),
     )
-
-
-def _since(view: View, answer_tool: str | None) -> _Since:
-    """Walk back to the message to answer. Of two approvals of one call the newer one counts."""
-    since = _Since()
-    for message in reversed(view.messages):
-        if message.id == view.answering:
-            break
-        match message.role:
-            case "assistant":
-                since.steps += 1
-                since.last = since.last or message
-            case "tool":
-                since.answered.add(message.call_id)
-                if message.is_error:
-                    since.failed.add(message.call_id)
-                    since.corrections += message.tool == answer_tool
-            case "user":
-                for part in message.parts:
-                    if isinstance(part, Approval):
-                        since.answers.setdefault(part.call_id, part)
-                    elif isinstance(part, Correction):
-                        since.corrections += 1
-                        since.is_corrected = since.is_corrected or since.last is None
-    return since
 
 
 def tool_choice_of(setting: str, ask: AskModel) -> str:

@@ -11,8 +11,8 @@ from showandtell.core.capabilities.cells import Target, Window
 from showandtell.core.events.types import Usage
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Summary, is_summary
-from showandtell.core.planning.left_out import Cut, find_cut, stored_cut
-from showandtell.core.planning.plan import make_receipts
+from showandtell.core.planning.left_out import Cut, find_cut, no_cut, stored_cut
+from showandtell.core.planning.receipts import make_receipts
 from showandtell.core.planning.token_estimates import BYTES_PER_TOKEN
 from showandtell.core.planning.values import Plan, View
 from showandtell.providers.full_context import FullContext
@@ -60,7 +60,7 @@ class ContextFit:
     def restore(self, view: View, *, has_summaries: bool) -> None:
         """Leave out what stored summaries of a conversation stand for, unless more is left out already."""
         if not self.cut.index and (has_summaries or not (self.cut.is_whole and self.cut.fits(view))):
-            self.cut = stored_cut(view)
+            self.cut = stored_cut(view) if has_summaries else no_cut(view)
 
     def with_left_out(self, plan: Plan, view: View) -> Plan:
         """The plan with receipts of files whose messages are left out. `view` is without these messages."""

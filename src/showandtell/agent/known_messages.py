@@ -16,20 +16,22 @@ class KnownMessages:
     call_ids: set[str] = field(default_factory=set[str])
     open_calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     has_summaries: bool = False
-    _count: int = 0
+    count: int = 0
     _last: Message | None = None
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Take in messages that are new; all of them, after a change of the branch."""
-        if self._count and (len(messages) < self._count or messages[self._count - 1] is not self._last):
+        if self.count and (len(messages) < self.count or messages[self.count - 1] is not self._last):
             self.call_ids.clear()
             self.open_calls.clear()
-            self._count, self.has_summaries = 0, False
-        for message in messages[self._count :]:
-            self.has_summaries = self.has_summaries or is_summary(message.parts)
-            for call in message.calls:
-                self.call_ids.add(call.call_id)
-                self.open_calls[call.call_id] = call
-            if message.call_id is not None:
+            self.count, self.has_summaries = 0, False
+        for message in messages[self.count :]:
+            if message.role == "assistant":
+                for call in message.calls:
+                    self.call_ids.add(call.call_id)
+                    self.open_calls[call.call_id] = call
+            elif message.call_id is not None:
                 self.open_calls.pop(message.call_id, None)
-        self._count, self._last = len(messages), messages[-1] if messages else None
+            elif is_summary(message.parts):
+                self.has_summaries = True
+        self.count, self._last = len(messages), messages[-1] if messages else None

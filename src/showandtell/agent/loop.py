@@ -16,14 +16,16 @@ from showandtell.agent.execute import error_result
 from showandtell.agent.listed_tools import ListedTools
 from showandtell.agent.loader import Loader, Sharing
 from showandtell.agent.made_files import MadeFiles
-from showandtell.agent.memory import Memory
+from showandtell.agent.memory import MANY, Memory
 from showandtell.agent.model_knowledge import ModelKnowledge
-from showandtell.agent.provider_uploads import forget_expired, forget_failed
+from showandtell.agent.plan_request import RequestPlanner
+from showandtell.agent.provider_uploads import forget_failed
 from showandtell.agent.recovery import Recovery
 from showandtell.agent.sources import locate_sources
 from showandtell.agent.summarize import SHARE, Summarizer
 from showandtell.agent.tool_calls import ToolCalls
 from showandtell.agent.tools import Tool
+from showandtell.agent.turn_state import TurnState
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.collect.tool_result import result_draft
@@ -42,16 +44,16 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.attachments import Attachment, ProbedFile
-from showandtell.core.messages.derivations import Derivations
 from showandtell.core.messages.message import Draft, Message, Stop
 from showandtell.core.messages.parts import Summary, ToolCall, is_approval
 from showandtell.core.planning.left_out import as_ranges, left_out_before, stored_cut
-from showandtell.core.planning.plan import inline_files, prepare, raise_refused
+from showandtell.core.planning.plan import raise_refused
+from showandtell.core.planning.receipts import new_receipts
 from showandtell.core.planning.step_record import Step
 from showandtell.core.planning.values import Plan, Policy, Receipt, View
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import Request, compose
-from showandtell.errors import ProviderError, ShowAndTellError, StorageFailed, UnsupportedFile
+from showandtell.errors import FileChanged, ProviderError, ShowAndTellError, StorageFailed, UnsupportedFile
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy, ask_with_retries
 from showandtell.providers.uploads import with_file_headers
@@ -78,7 +80,8 @@ class Loop:
 
     `emit` is called with every event, in the event loop's thread. `drain` is awaited after each read from the network
     and waits for slow readers. `messages` and `files` are those that this run has stored, `receipts` those of its last
-    step, `interrupted` the ids of calls that an earlier run never finished, `detail` why the last answer ended.
+    step by number, `planned` all of its last plan, `unstored` those that no message has yet, `interrupted` the ids of
+    calls that an earlier run never finished, `detail` why the last answer ended.
     """
 
     conversation: Conversation
@@ -100,16 +103,24 @@ class Loop:
     messages: list[Message] = field(default_factory=list[Message])
     files: list[Attachment] = field(default_factory=list[Attachment])
     receipts: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
+    planned: tuple[Receipt, ...] = ()
+    unstored: dict[int, Receipt] = field(default_factory=dict[int, Receipt])
     error: Exception | None = None
     metadata: dict[str, object] = field(default_factory=dict[str, object])
     numbers: set[int] = field(default_factory=set[int])
     interrupted: frozenset[str] = frozenset()
     detail: str = ""
+    turn: TurnState = field(default_factory=TurnState)
 
     @cached_property
     def knowledge(self) -> ModelKnowledge:
         """What is known about the model; `target` is without what the model is known not to take."""
         return ModelKnowledge(self.target, self.connect)
+
+    @cached_property
+    def planner(self) -> RequestPlanner:
+        """Plans the requests."""
+        return RequestPlanner(self.memory)
 
     async def run(self, drafts: Sequence[Draft]) -> None:
         """Store the drafts, then run steps until the run ends. The last event is always a `Finish`."""
@@ -148,9 +159,8 @@ class Loop:
         self.numbers = set(self.conversation.attachments)
         await self.conversation.check(())
         await forget_failed(self.conversation)
-        view, known = self.conversation.view(), self.memory.known
-        known.follow(view.messages)
-        self.memory.fit.restore(view, has_summaries=known.has_summaries)
+        view = self.conversation.view()
+        await self.memory.restore(view)
         self.interrupted = view.started
 
     async def fail(self, error: Exception, end: Done) -> Done:
@@ -189,7 +199,9 @@ class Loop:
         """Perform the actions that `decide` returns, until the run ends."""
         while True:
             await self.list_tools()
-            match decide(self.conversation.view(), self.limits, self.used_tokens):
+            view = self.conversation.view()
+            self.turn = self.turn.follow(view, self.limits.answer_tool)
+            match decide(view, self.limits, self.used_tokens, self.turn):
                 case AskModel() as ask:
                     await self.ask_model(ask)
                 case RunTools(calls, denied):
@@ -231,15 +243,17 @@ class Loop:
         await self.knowledge.ask_host(file.kind for file in self.conversation.attachments.values())
         for _ in range(MAX_FILE_RETRIES):
             self.target = fit.known(self.knowledge.restricted)
-            plan = await self.plan(recovery.failures)
+            plan = await self.planner.plan(self.loader, self.policy, recovery.failures)
             if await recovery.make_room(plan, self.target, self.policy.head_bytes):
                 continue
-            self.emit_receipts(ask.step, plan)
+            await self.emit_receipts(ask.step, plan)
             raise_refused(plan, self.target)
             recovery.check(plan)
             request = await self.memory.compose(plan, partial(self.compose, plan, ask))
             try:
                 await self.receive(ask.step, request)
+            except FileChanged:  # since it was checked
+                self.planner.forget()
             except ProviderError as error:
                 if len(self.messages) > stored:  # its answer had begun, and is stored
                     raise
@@ -289,15 +303,13 @@ class Loop:
             early = "cancelled"
             raise
         finally:
-            await self.store_answer(step, accumulator, early, request.receipts)
+            await self.store_answer(step, accumulator, early)
         self.detail = accumulator.detail
         self.memory.fit.measure(request.plan, accumulator.usage)
         if accumulator.stop == "error":
             raise ProviderError(accumulator.detail or "the provider failed")
 
-    async def store_answer(
-        self, step: int, accumulator: Accumulator, early: Stop | None, receipts: Sequence[Receipt]
-    ) -> None:
+    async def store_answer(self, step: int, accumulator: Accumulator, early: Stop | None) -> None:
         """Store the model's message. `early` is the reason why the stream was left before its end, if it was."""
         draft = clean(accumulator.draft() if early is None else replace(accumulator.draft(), stop=early))
         self.usage += accumulator.usage
@@ -314,31 +326,21 @@ class Loop:
             draft = replace(draft, stop="cancelled")
             raise
         finally:
-            summary = Step(accumulator.usage, tuple(receipts), self.target.name, accumulator.annotations())
+            receipts, self.unstored = tuple(self.unstored.values()), {}
+            summary = Step(accumulator.usage, receipts, self.target.name, accumulator.annotations())
             await self.store(
                 draft, probed, summary, StepFinish(step, draft.stop or "cut", accumulator.usage, summary.asides)
             )
 
-    async def plan(self, failures: Derivations) -> Plan:
-        """Plan the request, and plan again until no stored file has changed meanwhile."""
-        if self.policy.uploads or self.policy.signed_urls:
-            await forget_expired(self.conversation, self.sharing.clock())
-        while True:
-            known, view = self.conversation.known(), self.memory.fit.view(self.conversation.view())
-            current = {**known, **failures} if failures else known
-            cache, scale = self.memory.plan_cache, self.memory.fit.scale
-            call = partial(self.memory.plan, len(view.messages), self.target)
-            args = view, self.target, current, self.loader.load, self.policy
-            plan, _ = await prepare(*args, cache=cache, scale=scale, call=call)
-            if not await self.conversation.check(inline_files(plan, view)):
-                return self.memory.fit.with_left_out(plan, view)
-
-    def emit_receipts(self, step: int, plan: Plan) -> None:
-        """Emit the receipts that are new or changed since the last step."""
-        for receipt in plan.receipts:
+    async def emit_receipts(self, step: int, plan: Plan) -> None:
+        """Emit the receipts that are new or changed since the last step, and let others run meanwhile."""
+        for count, receipt in enumerate(new_receipts(plan.receipts, self.planned), 1):
+            if not count % MANY:
+                await asyncio.sleep(0)
             if self.receipts.get(receipt.number) != receipt:
-                self.receipts[receipt.number] = receipt
+                self.receipts[receipt.number] = self.unstored[receipt.number] = receipt
                 self.emit(ReceiptEvent(step, receipt.record()))
+        self.planned = plan.receipts
 
     async def run_tools(self, calls: Sequence[ToolCall], denied: Mapping[ToolCall, str]) -> None:
         """Run calls concurrently. Their results are stored, numbered and emitted in call order."""

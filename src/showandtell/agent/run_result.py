@@ -105,10 +105,3 @@ def finish_early(error: BaseException | None) -> Finish:
     if error is None or isinstance(error, engine.CancelledError):
         return engine.Finish("incomplete", "cancelled")
     return engine.Finish("error", public_message(error))
-
-
-def end_by(error: BaseException | None) -> Finish:
-    """The end of a run that was stopped before its loop, by an error or by being cancelled."""
-    if error is None or isinstance(error, engine.CancelledError):
-        return engine.Finish("incomplete", "cancelled")
-    return engine.Finish("error", public_message(error))

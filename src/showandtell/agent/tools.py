@@ -78,6 +78,11 @@ class Tool:
         return None if self.parameters is not None else _model(self.name, self.run, self.injected)
 
     @cached_property
+    def signature(self) -> inspect.Signature:
+        """The parameters of the function."""
+        return inspect.signature(self.run)
+
+    @cached_property
     def declared(self) -> frozenset[str]:
         """The fields whose default is a pydantic `Field`, which the function itself can't resolve."""
         from pydantic.fields import FieldInfo  # noqa: PLC0415 - late, as the model
@@ -109,7 +114,7 @@ class Tool:
             model = self.arguments.model_validate(arguments, context={"file": context.files.get})
             names = model.model_fields_set | self.declared
             bound = {name.removeprefix(FIELD_PREFIX): getattr(model, name) for name in names}
-        inspect.signature(self.run).bind(**bound, **self.injected.parameters)
+        self.signature.bind(**bound, **self.injected.parameters)
         return bound
 
 

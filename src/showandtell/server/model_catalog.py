@@ -20,7 +20,8 @@ from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.message import Message
-from showandtell.core.planning.placement import FileUse, decide_placement
+from showandtell.core.planning.placement import decide_placement
+from showandtell.core.planning.uses import FileUse
 from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput
 from showandtell.providers.rows import ROWS, connect, find_base, locate, own_variables

@@ -1,14 +1,19 @@
-"""A plan with a cache equals the plan without one."""
+"""A plan with a cache equals the plan without one, and each step plans what is new or leaves the view."""
 
-from hypothesis import given
+import pytest
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.derivations import DerivationRequest, Failed
-from showandtell.core.messages.parts import Text
+from showandtell.core.messages.parts import Approval, Shown, Text, ToolCall
+from showandtell.core.planning import assemble
 from showandtell.core.planning.incremental import PlanCache
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, by_kind
+from showandtell.core.wire.options import Options
+from showandtell.core.wire.request import compose
 from support.builders import Everything, assistant, attachment, result, shown, user, view
 from support.properties import examples
 from support.replanned_conversations import CLAUDE, MODELS, runs
@@ -75,3 +80,81 @@ def test_a_changed_file_invalidates_the_cached_plan():
     assert plan(
         now, target, {DerivationRequest(files[0].facts.sha256, "elsewhere"): Failed("no")}, Policy(), cache=cache
     ).wants
+
+
+@pytest.fixture
+def short_parts(monkeypatch):
+    """Parts that end as soon as they may."""
+    monkeypatch.setattr(assemble, "PART_LENGTH", 1)
+
+
+@pytest.mark.usefixtures("short_parts")
+@examples(150, suppress=[HealthCheck.function_scoped_fixture])
+@given(runs(), runs(), st.sampled_from(MODELS), st.integers(1, 4))
+def test_a_plan_in_short_parts_of_which_some_leave_the_view_equals_a_fresh_one(one, two, model, limit):
+    files = [*one[1], *(replace(file, number=file.number + len(one[1])) for file in two[1])]
+    messages = [*one[0], *(moved(message, len(one[1])) for message in two[0])]
+    target, known, cache, policy = resolve(model), Everything(), PlanCache(), Policy(max_in_context=limit)
+    for end in range(1, len(messages) + 1):
+        asked = next(message for message in reversed(messages[:end]) if message.role == "user")
+        now = view(*messages[:end], files=files, answering=asked.id)
+        assert plan(now, target, known, policy, cache=cache) == plan(now, target, known, policy)
+
+
+def moved(message, by):
+    """A message that shows files with higher numbers, with other ids."""
+    parts = (replace(part, number=part.number + by) if isinstance(part, Shown) else part for part in message.parts)
+    call_id = message.call_id and f"{message.call_id}x"
+    return replace(message, id=f"{message.id}x", call_id=call_id, parts=tuple(map(renamed, parts)))
+
+
+def renamed(part):
+    return replace(part, call_id=f"{part.call_id}x") if isinstance(part, ToolCall | Approval) else part
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_long_run_whose_files_leave_the_view_is_planned_like_a_fresh_one(model):
+    messages, files = steps(60, size=3_000_000)
+    target, known, cache = resolve(model), Everything(), PlanCache()
+    for end in range(1, len(messages) + 1, 2):
+        now = view(*messages[:end], files=files)
+        assert plan(now, target, known, Policy(cache=True), cache=cache) == plan(now, target, known, Policy(cache=True))
+    assert len(cache.plans[target].parts) > 5
+
+
+class Counted(dict):
+    """Counts what is looked up, or only what isn't found."""
+
+    def __init__(self, *, misses):
+        super().__init__()
+        self.misses, self.count = misses, 0
+
+    def get(self, key, default=None):
+        self.count += not self.misses or key not in self
+        return super().get(key, default)
+
+
+def work_of(count, policy, size):
+    """Look-ups of the planner and composed fragments of a run of `count` steps."""
+    messages, files = steps(count, size=size)
+    target, cache = resolve(CLAUDE), PlanCache()
+    known, fragments = Counted(misses=False), Counted(misses=True)
+    for end in range(1, len(messages) + 1, 2):
+        planned = plan(view(*messages[:end], files=files), target, known, policy, cache=cache)
+        compose(planned, target, Options(), fragments, None)
+    return known.count, fragments.count
+
+
+@pytest.mark.parametrize(
+    ("counts", "policy", "size"),
+    [
+        ((20, 40), Policy(cache=True), 1000),
+        ((200, 400), Policy(cache=True), 1 << 20),
+        ((200, 400), Policy(max_in_context=8), 1),
+    ],
+    ids=["nothing leaves", "by bytes", "by number"],
+)
+def test_twice_as_many_steps_take_twice_the_look_ups_and_fragments(counts, policy, size):
+    short, long = (work_of(count, policy, size) for count in counts)
+    assert long[0] <= 2.1 * short[0]
+    assert long[1] <= 2.1 * short[1]

@@ -25,7 +25,7 @@ def format_label(kind: str, number: int) -> str:
     return f"{'file' if kind == 'other' else kind} {number}"
 
 
-class Facts(Struct, frozen=True):
+class Facts(Struct, frozen=True, gc=False):
     """Verified facts about bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds if any.
 
     `frames` is set for a file with several images: an animation, or a TIFF of several pages.
@@ -52,7 +52,7 @@ class Facts(Struct, frozen=True):
         return kind_of(self.media_type)
 
 
-class Address(Struct, frozen=True):
+class Address(Struct, frozen=True, gc=False):
     """A file that only a provider can open: an https, http, gs or s3 URL, or a file id of one `vendor`."""
 
     form: Literal["url", "file_id"]
@@ -88,7 +88,7 @@ class ProbedFile(Struct, frozen=True):
     retry_after: int = 0
 
 
-class Origin(Struct, frozen=True):
+class Origin(Struct, frozen=True, gc=False):
     """Where a file comes from: the user, a tool, the assistant, a tool that the provider ran, a URL, an MCP server.
 
     tool, call_id: the name and the call of a tool.
@@ -108,7 +108,7 @@ class Origin(Struct, frozen=True):
         return f"{self.by} {self.tool} ({self.call_id})" if self.call_id else f"{self.by} {self.tool}"
 
 
-class Attachment(Struct, frozen=True):
+class Attachment(Struct, frozen=True, gc=False):
     """A file of one conversation. A ready file has exactly one of `facts`, `address` and `problem`.
 
     state: "ready"; "quarantined" while its stored bytes are missing or changed (it has facts and a problem); "deleted"

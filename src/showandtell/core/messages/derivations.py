@@ -10,7 +10,7 @@ from msgspec import Struct
 from showandtell.core.messages.attachments import Address, Facts
 
 
-class DerivationRequest(Struct, frozen=True):
+class DerivationRequest(Struct, frozen=True, gc=False):
     """A derivative of the file with this hash that the plan could use.
 
     `scope`: the `Target.upload_scope` of an upload, the `Target.rejection_scope` of a rejection, None for a conversion
@@ -22,7 +22,7 @@ class DerivationRequest(Struct, frozen=True):
     scope: str | None = None
 
 
-class Derivative(Struct, frozen=True):
+class Derivative(Struct, frozen=True, gc=False):
     """The result of a conversion: files or text; of an upload: `file_id`; of a signed URL: `url`.
 
     scale: below 1 if pixels were lost, above 1 if the image was enlarged.
@@ -61,7 +61,7 @@ def rejections(file: Facts | Address, scope: str) -> tuple[DerivationRequest, ..
     return tuple(DerivationRequest(file.sha256, f"original/{place}", scope) for place in places)
 
 
-class Failed(Struct, frozen=True):
+class Failed(Struct, frozen=True, gc=False):
     """A failed conversion or a provider's rejection, with evidence. `passing`: the next run may try again.
 
     retry_smaller: the provider may accept a smaller or newly encoded copy of the rejected file.

@@ -33,7 +33,7 @@ Stop: TypeAlias = Literal["end", "tool_calls", "pause", "length", "refusal", "cu
 MAX_RECALLED = 20
 
 
-class Reference(Struct, frozen=True):
+class Reference(Struct, frozen=True, gc=False):
     """A reference to files in a user's text: the exact `words`, and the `numbers` of the files.
 
     If it is ambiguous, `numbers` is empty, and `readings` holds each possible meaning. `missing` are numbers in the
@@ -117,7 +117,7 @@ class History(list[Draft]):
         self.head = head
 
 
-class Message(Struct, frozen=True):
+class Message(Struct, frozen=True, gc=False):
     """One stored message. `tool`, `call_id` and `is_error` belong to role tool, `stop` to role assistant.
 
     parent_id: the message before it; None for the first. Two messages with the same parent start two branches.
@@ -188,7 +188,9 @@ class Message(Struct, frozen=True):
         Ambiguous references recall no file.
         """
         numbers = [number for reference in self.references for number in reference.numbers]
-        own = {shown.number for shown in self.showings} if numbers else set[int]()
+        if not numbers:
+            return ()
+        own = {shown.number for shown in self.showings}
         return tuple(number for number in dict.fromkeys(numbers) if number not in own)[:MAX_RECALLED]
 
 

@@ -15,14 +15,14 @@ from typing_extensions import TypeVar
 from showandtell.core.messages.file import Audience, File
 
 
-class Selection(Struct, frozen=True):
+class Selection(Struct, frozen=True, gc=False):
     """A part of a file: `pages` from 1, `crop` as left, top, right, bottom in pixels of the original."""
 
     pages: tuple[int, ...] | None = None
     crop: tuple[int, int, int, int] | None = None
 
 
-class Shown(Struct, frozen=True, tag="file"):
+class Shown(Struct, frozen=True, gc=False, tag="file"):
     """A stored file at one place in the conversation.
 
     >>> from showandtell import Agent, builtin_tools
@@ -37,7 +37,7 @@ class Shown(Struct, frozen=True, tag="file"):
     view: Selection | None = None
 
 
-class Text(Struct, frozen=True, tag="text"):
+class Text(Struct, frozen=True, gc=False, tag="text"):
     """Text, and who may read it.
 
     >>> from showandtell import Text
@@ -81,7 +81,7 @@ def is_scalar(part: object) -> TypeGuard[Json]:
     return isinstance(part, Json) and part.text[:1] in {*"-0123456789tf"}
 
 
-class Opaque(Struct, frozen=True, tag="opaque", forbid_unknown_fields=True):
+class Opaque(Struct, frozen=True, gc=False, tag="opaque", forbid_unknown_fields=True):
     """Opaque data to return to a provider: signatures, reasoning items. Left out for all other providers.
 
     >>> from showandtell import Opaque
@@ -120,7 +120,7 @@ class HostedBlock(Struct, Generic[FileT], frozen=True, tag="hosted", omit_defaul
     files: tuple[tuple[str, FileT], ...] = ()
 
 
-class Source(Struct, frozen=True, tag="source", omit_defaults=True):
+class Source(Struct, frozen=True, gc=False, tag="source", omit_defaults=True):
     """Where the text before it comes from: an address, or a file of this conversation by number.
 
     start, end: the characters of the text that it supports. quote: the words of the source. page: from 1. seconds: the
@@ -143,7 +143,7 @@ class Source(Struct, frozen=True, tag="source", omit_defaults=True):
     name: str = ""
 
 
-class ToolCall(Struct, frozen=True, tag="tool_call"):
+class ToolCall(Struct, frozen=True, gc=False, tag="tool_call"):
     """A model's request to run a tool. `arguments` is the model's own text, which may be invalid JSON.
 
     >>> from showandtell import ToolCall
@@ -157,7 +157,7 @@ class ToolCall(Struct, frozen=True, tag="tool_call"):
     opaque: Opaque | None = None
 
 
-class Approval(Struct, frozen=True, tag="approval", forbid_unknown_fields=True):
+class Approval(Struct, frozen=True, gc=False, tag="approval", forbid_unknown_fields=True):
     """A user's decision about a pending call."""
 
     call_id: str
@@ -165,7 +165,7 @@ class Approval(Struct, frozen=True, tag="approval", forbid_unknown_fields=True):
     reason: str = ""
 
 
-class Summary(Struct, frozen=True, tag="summary", forbid_unknown_fields=True):
+class Summary(Struct, frozen=True, gc=False, tag="summary", forbid_unknown_fields=True):
     """What requests hold in place of earlier messages: a summary of them; without text, a note.
 
     `replaces` are ranges of positions in its branch, from 0: each up to, and without, its second number.
@@ -180,7 +180,7 @@ class Summary(Struct, frozen=True, tag="summary", forbid_unknown_fields=True):
         return sum(stop - start for start, stop in self.replaces)
 
 
-class Correction(Struct, frozen=True, tag="correction", forbid_unknown_fields=True):
+class Correction(Struct, frozen=True, gc=False, tag="correction", forbid_unknown_fields=True):
     """Why the model's last answer was not accepted: the program's text, for the model."""
 
     text: str

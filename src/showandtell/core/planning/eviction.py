@@ -20,9 +20,9 @@ from showandtell.core.messages.derivations import Derivations
 from showandtell.core.messages.message import Message, starts_turn
 from showandtell.core.planning.conversions import UNLIMITED
 from showandtell.core.planning.labels import format_size
-from showandtell.core.planning.placement import Visibility
 from showandtell.core.planning.sizes import message_size
 from showandtell.core.planning.token_estimates import text_tokens
+from showandtell.core.planning.uses import Visibility
 from showandtell.core.planning.values import Policy, View
 from showandtell.core.planning.weights import NOTHING, Use, Weight, add, optimistic_uses, text_only, text_weight, weigh
 
@@ -141,18 +141,23 @@ class EvictionState(Struct, frozen=True):
     left_out: Mapping[int, int | None] = {}
     limit: str = ""
 
-    def visibilities(self, first: int) -> list[Visibility]:
-        """The visibility of each use from `first` on."""
-        return [self._visibility(index) for index in range(first, len(self.uses))]
+    def visibilities(self, first: int, end: int) -> list[Visibility]:
+        """The visibility of each use from `first` up to `end`."""
+        return [self._visibility(index) for index in range(first, end)]
 
-    def numbers_in_view(self, first: int) -> set[int]:
-        """The numbers of the files that uses from `first` on bring into view."""
-        indexes = (*self.kept, *range(max(first, self.start), len(self.uses)))
-        return {self.uses[index].number for index in indexes if index >= first and index not in self.left_out}
+    def numbers_in_view(self, first: int, end: int) -> frozenset[int]:
+        """The numbers of the files that uses from `first` up to `end` bring into view."""
+        indexes = (*self.kept, *range(max(first, self.start), end))
+        return frozenset(self.uses[at].number for at in indexes if first <= at < end and at not in self.left_out)
 
-    def shows_as(self, other: EvictionState) -> bool:
-        """Whether the uses that both have are in view, or not, in both alike."""
-        return (self.start, self.kept, self.limit) == (other.start, other.kept, other.limit)
+    def changes(self, other: EvictionState) -> range | None:
+        """Where uses that both have are in view, or not, in one alone; None if nowhere."""
+        if (self.start, self.kept, self.limit) == (other.start, other.kept, other.limit):
+            return None
+        first = min((other.start, *(self.kept ^ other.kept))) if self.limit == other.limit else 0
+        shared = range(first, len(other.uses))
+        changed = [at for at in shared if self._visibility(at) != other._visibility(at)]
+        return range(changed[0], changed[-1] + 1) if changed else None
 
     def tokens(self, policy: Policy) -> int:
         """The estimated tokens of the request."""

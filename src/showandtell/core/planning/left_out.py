@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate, chain, groupby, pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.message import Message, starts_turn
@@ -84,9 +85,13 @@ def make_cut(view: View, index: int, left_out: Collection[int], summary: Message
     return Cut(index, view.messages[index].id, (*kept, summary), numbers)
 
 
+def no_cut(view: View) -> Cut:
+    """Leave nothing out of a conversation without summaries."""
+    return Cut(0, view.messages[0].id if view.messages else "", is_whole=True)
+
+
 def stored_cut(view: View) -> Cut:
     """Leave out what the newest stored summary stands for; nothing if there is none."""
-    first = view.messages[0].id if view.messages else ""
     summaries = [message for message in reversed(view.messages) if is_summary(message.parts)]
     for message in summaries:
         part = message.parts[0]
@@ -95,7 +100,7 @@ def stored_cut(view: View) -> Cut:
             cut = make_cut(view, index, left_out, message)
             if all(starts_turn(kept) for kept in cut.start[:-1]):
                 return cut
-    return Cut(0, first, is_whole=not summaries)
+    return replace(no_cut(view), is_whole=not summaries)
 
 
 def end_of(summary: Summary, messages: Sequence[Message]) -> int:

@@ -6,7 +6,7 @@ the user alone is withheld, and one whose content is kept out of requests listed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Capability, Place, Target
 from showandtell.core.messages.attachments import Address, Attachment, Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed, rejections
-from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import HostedBlock, Opaque, Selection, Shown
+from showandtell.core.messages.parts import Selection
 from showandtell.core.planning.acceptance import Source, find_cell, find_refusal, find_rejection, is_seen
 from showandtell.core.planning.conversions import SVG, conversion_options, shape_problem
 from showandtell.core.planning.labels import format_size
+from showandtell.core.planning.uses import EarlierUses, FileUse, Visibility, file_uses
 from showandtell.core.planning.values import Delivery, Policy, View
 
 FOR_USER = "kept from the model: it is for the user alone"
@@ -38,7 +38,7 @@ UPLOAD, LINK = "upload", "link"
 MIN_SAVED_BYTES = 4_000_000
 
 
-class Placement(Struct, frozen=True):
+class Placement(Struct, frozen=True, gc=False):
     """How one use of a file is delivered. `files` go to `place`; without files, the derivative's text or a note does.
 
     nth: counts the uses of the file from 1. pending: a derivation that is needed first.
@@ -60,58 +60,6 @@ class Placement(Struct, frozen=True):
     container_id: str | None = None
 
 
-class Visibility(Struct, frozen=True):
-    """Whether one use of a file is in view.
-
-    If not, `limit` is the limit that it would exceed, and `text_only` whether its text may be sent instead.
-    too_large: no request can hold its bytes beside the text of the conversation.
-    """
-
-    in_view: bool = True
-    limit: str = ""
-    text_only: bool = False
-    too_large: bool = False
-
-
-class FileUse(Struct, frozen=True):
-    """One use of a file in a conversation.
-
-    group: identifies its message on the wire; all results of one step are in one group.
-    answered: the run answers its message. recent: it is in that message or after it.
-    newest: the model hasn't spoken since. recalled: it is shown because the message's text refers to it.
-    text_only: the provider has refused the file, or it came with too many others, so only text may replace it.
-    smaller: the provider has refused the file, but may accept a smaller or newly encoded copy.
-    view: the part of the file that is shown, if not all. in_view, limit, too_large: as in `Visibility`.
-    in_block: it is in a block that goes back to the provider that made it.
-    """
-
-    attachment: Attachment
-    nth: int
-    message: Message
-    group: str
-    in_view: bool
-    answered: bool
-    recent: bool
-    newest: bool
-    recalled: bool = False
-    text_only: bool = False
-    smaller: bool = False
-    view: Selection | None = None
-    limit: str = ""
-    too_large: bool = False
-    in_block: bool = False
-
-
-class EarlierUses(Struct, frozen=True):
-    """Uses before a view: how often each file was shown, and the numbers of those in view."""
-
-    counts: Mapping[int, int] = {}
-    in_view: frozenset[int] = frozenset()
-
-
-NO_EARLIER_USES = EarlierUses()
-
-
 def place(
     view: View,
     target: Target,
@@ -119,61 +67,22 @@ def place(
     policy: Policy,
     visibilities: Iterable[Visibility],
     *,
-    earlier: EarlierUses = NO_EARLIER_USES,
-) -> tuple[Placement, ...]:
-    """Decide the placement of every use, in the order of the conversation; `visibilities` has one entry for each."""
+    earlier: EarlierUses,
+    messages: range,
+) -> tuple[list[Placement], list[int]]:
+    """Decide the placement of every use in some messages, in order, with the position of its message.
+
+    `visibilities` has one entry for each use.
+    """
     counts = MessageCounts(target)
-    placements: list[Placement] = []
-    for use in file_uses(view, target, visibilities, earlier):
+    placements, positions = list[Placement](), list[int]()
+    for use in file_uses(view, target, visibilities, earlier, messages):
         placement = decide_placement(use, target, known, policy)
         if use.recalled or use.view is not None:
             placement = replace(placement, recalled_by=use.message.id if use.recalled else None, view=use.view)
         placements.append(counts.check(use, placement, target, policy))
-    return tuple(placements)
-
-
-def file_uses(
-    view: View, target: Target, visibilities: Iterable[Visibility], earlier: EarlierUses
-) -> Iterator[FileUse]:
-    """Every use of a file in order. A file that a text refers to is used again if it is out of view by then."""
-    counts, visible = dict(earlier.counts), set(earlier.in_view)
-    remaining = iter(visibilities)
-    group = ""
-    recent = all(message.id != view.answering for message in view.messages)
-    last_answer = max((at for at, message in enumerate(view.messages) if message.role == "assistant"), default=-1)
-    for at, message in enumerate(view.messages):
-        if message.role == "assistant" and any(not isinstance(part, Opaque) for part in message.parts):
-            group = message.id  # what follows on the user's side may become one message on the wire
-        answered = message.id == view.answering
-        recent = recent or answered
-        newest = at > last_answer
-        blocks = {id(shown) for shown in files_of_blocks(message, target)}
-        for shown in message.showings:
-            counts[shown.number] = nth = counts.get(shown.number, 0) + 1
-            sight, file = next(remaining), view.attachments[shown.number]
-            if sight.in_view:
-                visible.add(shown.number)
-            use = FileUse(file, nth, message, group, sight.in_view, answered, recent, newest, view=shown.view)
-            yield see(replace(use, in_block=True) if id(shown) in blocks else use, sight)
-        for number in message.recalled:
-            sight = next(remaining)
-            if sight.in_view and number not in visible:
-                visible.add(number)
-                counts[number] = nth = counts.get(number, 0) + 1
-                use = FileUse(view.attachments[number], nth, message, group, True, False, False, newest, recalled=True)
-                yield see(use, sight)
-
-
-def files_of_blocks(message: Message, target: Target) -> Iterator[Shown]:
-    """The files in blocks that go back to the provider that made them."""
-    for part in message.parts if message.role == "assistant" else ():
-        if isinstance(part, HostedBlock) and part.provider == target.signer:
-            yield from (shown for _, shown in part.files)
-
-
-def see(use: FileUse, sight: Visibility) -> FileUse:
-    """The use with its visibility."""
-    return replace(use, in_view=sight.in_view, limit=sight.limit, text_only=sight.text_only, too_large=sight.too_large)
+        positions.append(use.position)
+    return placements, positions
 
 
 def decide_placement(use: FileUse, target: Target, known: Derivations, policy: Policy) -> Placement:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
+
+from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations
+from showandtell.core.planning.assemble import Assembly
 from showandtell.core.planning.cache_marks import mark_prefixes
-from showandtell.core.planning.containers import in_container
 from showandtell.core.planning.eviction import advance_eviction
-from showandtell.core.planning.framing import frame
-from showandtell.core.planning.incremental import EMPTY, CachedPlan, PlanCache
-from showandtell.core.planning.placement import EarlierUses, Placement, place
+from showandtell.core.planning.incremental import EMPTY, PlanCache
 from showandtell.core.planning.values import Plan, Policy, Receipt, View
 from showandtell.errors import UnsupportedFile
 
@@ -34,76 +34,15 @@ def plan(
     """
     cached = EMPTY if cache is None else cache.find(view, target, known, policy)
     eviction = advance_eviction(cached.eviction, cached.rest(view), target, known, policy, scale=scale)
-    if not eviction.shows_as(cached.eviction):
-        cached = EMPTY
-    rest = cached.rest(view)
-    earlier = EarlierUses(cached.counts, cached.in_view)
-    visibilities = eviction.visibilities(cached.use_count)
-    placements = in_container(place(rest, target, known, policy, visibilities, earlier=earlier), target, known, policy)
-    wants = frozenset(placement.pending for placement in placements if placement.pending)
-    if wants:
-        return Plan((), (), wants)
-    last = cached.entries[-1] if cached.entries else None
-    entries = (*cached.entries[:-1], *frame(rest, placements, target, policy, last))
-    receipts = {**cached.receipts, **make_receipts(placements)}
-    refused = any(placement.delivery == "refused" for placement in placements)
+    assembly = Assembly(view, target, known, policy, eviction)
+    planned = assembly.extend(assembly.evict(cached), len(view.messages), len(eviction.uses))
+    if assembly.wants:
+        return Plan((), (), frozenset(assembly.wants))
     # `View.answering` only affects what is refused, so a plan without refusals holds for any later view.
-    if cache is not None and not refused and view.messages and view.messages[-1].role != "assistant":
-        shown = {placement.attachment.number: placement for placement in placements}
-        newest = CachedPlan(
-            policy=policy,
-            known=dict(known),
-            messages=view.messages,
-            files={**cached.files, **{number: placement.attachment for number, placement in shown.items()}},
-            sources=cached.sources.union(*map(sources_of, placements)),
-            counts={**cached.counts, **{number: placement.nth for number, placement in shown.items()}},
-            in_view=cached.in_view | eviction.numbers_in_view(cached.use_count),
-            eviction=eviction,
-            entries=entries,
-            receipts=receipts,
-        )
-        cache.store(target, newest)
-    marks = mark_prefixes(entries, target, policy)
-    sorted_receipts = tuple(receipts[number] for number in sorted(receipts))
-    return Plan(entries, sorted_receipts, wants, marks, eviction.tokens(policy))
-
-
-def sources_of(placement: Placement) -> set[str]:
-    """The hashes of a file and of what is sent of it: what is learned about any of them may change the placement."""
-    file = placement.attachment
-    return {source.sha256 for source in (file.facts, file.address, *placement.files) if source is not None}
-
-
-def make_receipts(placements: Sequence[Placement]) -> dict[int, Receipt]:
-    """Receipts by file number. For a file that is shown twice, its newest use counts."""
-    newest = {placement.attachment.number: placement for placement in placements}
-    return {number: make_receipt(placement) for number, placement in newest.items()}
-
-
-def make_receipt(placement: Placement) -> Receipt:
-    """The receipt of one placement."""
-    file, derivative = placement.attachment, placement.derivative
-    text = derivative.text if derivative and derivative.text is not None else ""
-    size = sum(source.size for source in placement.files if isinstance(source, Facts)) + len(text.encode())
-    reason = placement.reason
-    if file.corrected:
-        reason += f"; it claimed to be {file.corrected} and is {file.media_type}"
-    return Receipt(
-        number=file.number,
-        name=file.name,
-        kind=file.kind,
-        media_type=file.media_type,
-        origin=str(file.origin),
-        place=placement.place,
-        delivery=placement.delivery,
-        converted=derivative is not None,
-        reason=reason,
-        cell=placement.cell,
-        bytes=size,
-        variant=derivative,
-        view=placement.view if derivative is not None else None,
-        external_id=file.external_id,
-    )
+    if cache is not None and not assembly.refused and view.messages and view.messages[-1].role != "assistant":
+        cache.store(target, replace(planned, policy=policy, known=dict(known), eviction=eviction))
+    marks = mark_prefixes(planned.entries, target, policy)
+    return Plan(planned.entries, tuple(planned.receipts.values()), frozenset(), marks, eviction.tokens(policy))
 
 
 def raise_refused(plan: Plan, target: Target) -> None:
@@ -114,10 +53,10 @@ def raise_refused(plan: Plan, target: Target) -> None:
         raise UnsupportedFile(target.name, files)
 
 
-def inline_files(plan: Plan, view: View) -> list[Facts]:
-    """The stored files whose bytes a plan sends inline."""
+def inline_files(receipts: Iterable[Receipt], view: View) -> list[Facts]:
+    """The stored files whose bytes a plan with these receipts sends inline."""
     files: list[Facts] = []
-    for receipt in plan.receipts:
+    for receipt in receipts:
         is_inline = receipt.cell is not None and receipt.cell.form == "inline"
         if receipt.place == "answer" or (receipt.place is not None and is_inline):
             facts = view.attachments[receipt.number].facts

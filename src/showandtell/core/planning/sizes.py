@@ -89,7 +89,8 @@ def part_size(part: Part, attachments: Mapping[int, Attachment], target: Target,
 @lru_cache(maxsize=10_000)
 def listed_size(file: Attachment, *, nested: bool = False, twice: bool = False) -> int:
     """The most bytes of the label of a file that is out of view; `twice` if a JSON value also names the file."""
-    size = max(text_size(labels.listed(file, can_read=can_read).text, nested=nested) for can_read in (True, False))
+    kinds = (True,) if file.in_context else (True, False)  # the label of others says what reads them
+    size = max(text_size(labels.listed(file, can_read=can_read).text, nested=nested) for can_read in kinds)
     if twice:
         size += json_length(msgspec.json.encode(labels.json_placeholder(file)).decode(), nested=nested)
     return size

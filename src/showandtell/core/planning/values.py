@@ -89,7 +89,7 @@ def by_kind(on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported]) -> Map
     return settings
 
 
-class RenderedFile(Struct, frozen=True):
+class RenderedFile(Struct, frozen=True, gc=False):
     """A file at its place on the wire: `nth` counts the uses of file `number` from 1; `name` is for APIs with names."""
 
     number: int
@@ -99,7 +99,7 @@ class RenderedFile(Struct, frozen=True):
     place: Place
 
 
-class Result(Struct, frozen=True):
+class Result(Struct, frozen=True, gc=False):
     """A tool's result on the wire. `call_id` is already in the API's form; `Data` is a JSON value.
 
     opaque: fields of its call that its provider wants back, as JSON.
@@ -112,26 +112,26 @@ class Result(Struct, frozen=True):
     opaque: Opaque | None = None
 
 
-class Data(Struct, frozen=True):
+class Data(Struct, frozen=True, gc=False):
     """A JSON value as text, for APIs with structured results. Its files are already replaced by their labels."""
 
     text: str
 
 
-class RenderedBlock(Struct, frozen=True):
+class RenderedBlock(Struct, frozen=True, gc=False):
     """A block with files that goes back to the provider that made it. `files` are by JSON pointer."""
 
     opaque: Opaque
     files: tuple[tuple[str, RenderedFile], ...]
 
 
-class ContainerFile(Struct, frozen=True):
+class ContainerFile(Struct, frozen=True, gc=False):
     """A file for code that the provider runs, by the provider's id. Its number is in the label before it."""
 
     file_id: str
 
 
-class Entry(Struct, frozen=True, cache_hash=True):
+class Entry(Struct, frozen=True, gc=False, cache_hash=True):
     """One turn on the wire, merged and labelled; equal by value."""
 
     role: Literal["user", "assistant"]

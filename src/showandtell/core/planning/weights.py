@@ -16,9 +16,10 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivations
 from showandtell.core.messages.message import Message
 from showandtell.core.planning.conversions import Load, base64_length, conversion_options
 from showandtell.core.planning.framing import file_pieces
-from showandtell.core.planning.placement import FileUse, Placement, decide_placement, places
+from showandtell.core.planning.placement import Placement, decide_placement, places
 from showandtell.core.planning.sizes import FILE_FRAME, TEXT_FRAME, is_nested, listed_size, piece_size
 from showandtell.core.planning.token_estimates import file_tokens, text_tokens
+from showandtell.core.planning.uses import FileUse
 from showandtell.core.planning.values import Policy, RenderedFile, View
 
 #: What uses of files cost: bytes of the body, images, documents, files, large images, and estimated tokens.
@@ -28,7 +29,7 @@ NOTHING: Weight = (0, 0, 0, 0, 0, 0)
 PIECE_FRAME = 200
 
 
-class Use(Struct, frozen=True):
+class Use(Struct, frozen=True, gc=False):
     """One use of a file: what it costs if it is in view.
 
     recalled: it is only sent if it isn't in view already. asked: it belongs to a user's message.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.references.tokens import BREAK, JOINED, WORD, Token, normalize, scan
@@ -27,8 +28,8 @@ class Names:
     def __init__(self, attachments: Mapping[int, Attachment], words: set[str]) -> None:
         self.root = Branch()
         for number, file in attachments.items():
-            first = WORD.search(file.name)
-            if first is None or (normalize(first[0]) not in words and not JOINED.fullmatch(first[0])):
+            first, is_joined = first_word(file.name)
+            if first not in words and not is_joined:
                 continue
             steps = split_name(file.name)
             if not steps or len(steps) > MAX_WORDS or steps[0][1] not in words:
@@ -64,6 +65,13 @@ class Names:
             if branch.numbers and not _continues(text, end):
                 longest = index + 1, branch.numbers
         return longest
+
+
+@lru_cache(maxsize=10_000)
+def first_word(name: str) -> tuple[str, bool]:
+    """The first word of a name, normalized, and whether it may be several words in a text; empty if it has none."""
+    first = WORD.search(name)
+    return ("", False) if first is None else (normalize(first[0]), JOINED.fullmatch(first[0]) is not None)
 
 
 def split_name(name: str) -> list[Step]:

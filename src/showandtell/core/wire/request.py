@@ -196,12 +196,13 @@ def head_size(target: Target, options: Options) -> int:
 
 def serialize_plan(plan: Plan, target: Target, fragments: Fragments, used: Fragments) -> Iterator[Fragment]:
     """Yield the fragments of a plan's entries, as runs if they have no mark. Adds each to `used`."""
-    for start in range(0, len(plan.entries), RUN_LENGTH):
+    marked = {mark // RUN_LENGTH for mark in plan.marks}
+    for at, start in enumerate(range(0, len(plan.entries), RUN_LENGTH)):
         entries = plan.entries[start : start + RUN_LENGTH]
-        marks = frozenset(mark - start for mark in plan.marks if start <= mark < start + RUN_LENGTH)
-        if len(entries) == RUN_LENGTH and not marks:
+        if len(entries) == RUN_LENGTH and at not in marked:
             yield serialize_run(entries, target, fragments, used)
         else:
+            marks = frozenset(mark - start for mark in plan.marks)
             yield from serialize_entries(entries, target, fragments, used, marks)
 
 

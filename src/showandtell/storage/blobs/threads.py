@@ -1,4 +1,4 @@
-"""Threads for work on files. They are daemons: one that hangs in a disk or a bucket lets the process end.
+"""Threads for calls of tools, proofs and other work on files. They are daemons: one that hangs lets the process end.
 
 They are apart from the event loop's own threads, so that waiting for a slow store delays only the requests that use it.
 """
@@ -10,9 +10,11 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import copy_context
+from math import inf
 from queue import Empty, SimpleQueue
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
 Inbox: TypeAlias = SimpleQueue[Callable[[], None]]
@@ -26,7 +28,7 @@ IDLE_SECONDS = 30.0
 class DaemonThreads:
     """At most `limit` threads, started when needed, that end after a while without a job."""
 
-    def __init__(self, limit: int, name: str) -> None:
+    def __init__(self, limit: float, name: str) -> None:
         self._limit, self._name = limit, name
         self._lock = threading.Lock()
         self._count = 0
@@ -46,21 +48,30 @@ class DaemonThreads:
             except BaseException as error:  # noqa: BLE001 - passed on to the caller
                 future.set_exception(error)
 
+        self.start(run)
+        return future
+
+    def start(self, run: Callable[[], None]) -> None:
+        """Call a function that raises nothing in one of the threads as soon as one is free."""
         with self._lock:
             if self._idle:
                 self._idle.pop().put(run)
             elif self._count < self._limit:
-                self._start(run)
+                self._start_thread(run)
             else:
                 self._backlog.append(run)
-        return future
+
+    async def run(self, function: Callable[..., T], *values: Any) -> T:
+        """Like `submit`, for an event loop. A function that still waits for a thread is dropped with its caller."""
+        context = copy_context()
+        return await run_by(self.start, lambda: context.run(function, *values), drop=True)
 
     def replace(self, future: Future[Any]) -> None:
         """Let another thread work instead of the one that runs this job, until the job returns."""
         with self._lock:
             self._limit += 1
             if self._backlog:
-                self._start(self._backlog.popleft())
+                self._start_thread(self._backlog.popleft())
         future.add_done_callback(self._returned)
 
     def close(self) -> None:
@@ -74,7 +85,7 @@ class DaemonThreads:
         with self._lock:
             self._limit -= 1
 
-    def _start(self, run: Callable[[], None]) -> None:
+    def _start_thread(self, run: Callable[[], None]) -> None:
         self._count += 1
         inbox = Inbox()
         inbox.put(run)
@@ -101,17 +112,46 @@ class DaemonThreads:
                     self._idle.append(inbox)
 
 
+#: Code of the program, which may hang: tools, and what files are read from. So each call gets a thread at once.
+CALLS = DaemonThreads(inf, "calls")
 SHORT_JOBS = DaemonThreads(MAX_THREADS, "files")
 LONG_JOBS = DaemonThreads(MAX_THREADS, "conversions")
 #: People look at thumbnails: they never wait for other conversions.
 THUMBNAIL_JOBS = DaemonThreads(8, "thumbnails")
 
 
+async def run_by(start: Callable[[Callable[[], None]], object], function: Callable[[], T], *, drop: bool = False) -> T:
+    """Wait for the result of a function that `start` has a thread call; with `drop`, only if the caller still waits."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(cast("T", result))
+
+    def run() -> None:
+        if drop and future.cancelled():
+            return
+        try:
+            result, error = function(), None
+        except BaseException as raised:  # noqa: BLE001 - passed on to the caller
+            result, error = None, raised
+        with suppress(RuntimeError):  # the loop is closed, and nothing waits for the result
+            loop.call_soon_threadsafe(settle, result, error)
+
+    start(run)
+    return await future
+
+
 async def run_in_thread(function: Callable[..., T], *values: Any) -> T:
     """Call a blocking function that reads or writes files in one of these threads, and return its result."""
-    return await asyncio.wrap_future(SHORT_JOBS.submit(function, *values))
+    return await SHORT_JOBS.run(function, *values)
 
 
 async def run_long_job(function: Callable[..., T], *values: Any) -> T:
     """Like `run_in_thread`, for what takes up to minutes, such as conversions: its threads are others."""
-    return await asyncio.wrap_future(LONG_JOBS.submit(function, *values))
+    return await LONG_JOBS.run(function, *values)

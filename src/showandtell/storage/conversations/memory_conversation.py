@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import cast
 
 from msgspec import structs
 
@@ -28,6 +30,9 @@ from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.numbering import AcceptedMessage, Register
 from showandtell.storage.files.proofs import probe_all, probe_now
 from showandtell.storage.files.sources import StoredSource
+
+#: Above this number of files, references in a text are resolved in a thread.
+MANY_FILES = 200
 
 
 class MemoryConversation(Displayed):
@@ -55,6 +60,8 @@ class MemoryConversation(Displayed):
         self._derivations: dict[DerivationRequest, Derivative | Failed] = {}
         self._started_calls: set[str] = set()
         self._all_messages: dict[str, Message] = {}
+        #: The list of messages in which the newest question was last looked for, how many it had, the question's id.
+        self._read = self.messages, 0, cast("str | None", None)
 
     @property
     def turn(self) -> AbstractAsyncContextManager[None]:
@@ -105,8 +112,17 @@ class MemoryConversation(Displayed):
 
     def view(self) -> View:
         """The input of the planner."""
-        turn_starts = (message.id for message in reversed(self.messages) if starts_turn(message))
-        return View(tuple(self.messages), self.attachments, next(turn_starts, None), frozenset(self._started_calls))
+        return View(tuple(self.messages), self.attachments, self._find_question(), frozenset(self._started_calls))
+
+    def _find_question(self) -> str | None:
+        """The id of the newest message that starts a turn. Only messages that are new since the last time are read."""
+        messages, count, found = self._read
+        if messages is not self.messages or count > len(messages):
+            count, found = 0, None
+        newer = (self.messages[at] for at in range(len(self.messages) - 1, count - 1, -1))
+        found = next((message.id for message in newer if starts_turn(message)), found)
+        self._read = self.messages, len(self.messages), found
+        return found
 
     def known(self) -> Derivations:
         """Conversions, uploads and rejections so far."""
@@ -121,7 +137,9 @@ class MemoryConversation(Displayed):
         async with self.holding_turn():
             if draft.role != "tool" and not is_approval(draft.parts):
                 self._check_answered()
-            accepted = self._register.accept(draft, proved, self.head, refers=starts_turn(draft))
+            accept = partial(self._register.accept, draft, proved, self.head, refers=starts_turn(draft))
+            is_long = starts_turn(draft) and len(self.attachments) > MANY_FILES  # its text may refer to any of them
+            accepted = await run_in_thread(accept) if is_long else accept()
             if step is not None:
                 changed = tuple(receipt for receipt in step.receipts if self.receipts.get(receipt.number) != receipt)
                 step = structs.replace(step, receipts=changed)
@@ -217,13 +235,11 @@ class MemoryConversation(Displayed):
 
         Damaged files are quarantined until their bytes are intact again, which is checked each time.
         """
-        existing = [*self.attachments.values()]
-        to_check = {
-            *files,
-            *(file.facts for file in existing if file.facts is not None and file.state == "quarantined"),
-        }
+        quarantined = [file.facts for file in self.attachments.values() if file.state == "quarantined"]
+        to_check = {*files, *(facts for facts in quarantined if facts is not None)}
         problems = await run_in_thread(self.file_cache.blobs.check_all, to_check) if to_check else {}
-        if changed := [*changed_states(self.attachments.values(), to_check, problems)]:
+        existing = self.attachments.values() if problems or quarantined else ()
+        if changed := [*changed_states(existing, to_check, problems)]:
             await self.update_attachments(changed)
         if problems:
             hashes = {facts.sha256 for facts in problems}

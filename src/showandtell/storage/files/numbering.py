@@ -48,7 +48,7 @@ class Register:
         """
         numbering = Numbering(self.attachments, self._next, iter(proved), _origin(draft))
         parts = tuple(map(numbering.part, draft.parts))
-        references = resolve(text_of(draft), numbering.all) if refers else ()
+        references = resolve(text_of(draft), self.attachments | numbering.fresh) if refers else ()
         message = Message(
             new_id("msg"),
             draft.role,

@@ -1,18 +1,17 @@
 """Probes files within a time limit, with or without an event loop: a source may be foreign code that blocks.
 
-The threads are daemons. One that hangs is abandoned and prevents neither a run nor the process from ending.
+One that hangs is abandoned and prevents neither a run nor the process from ending.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
-from contextvars import copy_context
 
 from showandtell.core.messages.attachments import ProbedFile
 from showandtell.core.messages.file import File
+from showandtell.storage.blobs.threads import CALLS
 from showandtell.storage.files.file_cache import FileCache, clean_name
 
 #: Time limit for reading, storing and probing one file.
@@ -26,8 +25,10 @@ async def probe_all(file_cache: FileCache, files: Iterable[File]) -> list[Probed
 
     Raises `StorageFailed` if the store fails.
     """
-    slots = asyncio.Semaphore(MAX_CONCURRENT_PROBES)
-    return await asyncio.gather(*[probe_in_slot(file_cache, file, slots) for file in files])
+    given, slots = [*files], asyncio.Semaphore(MAX_CONCURRENT_PROBES)
+    if len(given) == 1:
+        return [await probe_in_slot(file_cache, given[0], slots)]
+    return await asyncio.gather(*[probe_in_slot(file_cache, file, slots) for file in given])
 
 
 def probe_now(file_cache: FileCache, file: File) -> ProbedFile:
@@ -44,7 +45,8 @@ async def probe_in_slot(file_cache: FileCache, file: File, slots: asyncio.Semaph
     """Probe a file once a slot is free."""
     async with slots:
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(start_probe(file_cache, file)), PROBE_SECONDS)
+            async with asyncio.timeout(PROBE_SECONDS):
+                return await CALLS.run(file_cache.probe, file)
         except TimeoutError:
             return timed_out(file)
 
@@ -56,16 +58,5 @@ def timed_out(file: File) -> ProbedFile:
 
 
 def start_probe(file_cache: FileCache, file: File) -> Future[ProbedFile]:
-    """Probe a file in a thread of its own."""
-    future: Future[ProbedFile] = Future()
-    context = copy_context()
-    future.set_running_or_notify_cancel()  # it can no longer be cancelled, so the result can always be set
-
-    def target() -> None:
-        try:
-            future.set_result(context.run(file_cache.probe, file))
-        except BaseException as error:  # noqa: BLE001 - passed on to the caller
-            future.set_exception(error)
-
-    threading.Thread(target=target, name="showandtell-proof", daemon=True).start()
-    return future
+    """Probe a file in a thread."""
+    return CALLS.submit(file_cache.probe, file)
