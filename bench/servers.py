@@ -99,6 +99,7 @@ async def read(session: aiohttp.ClientSession, words: int, path: str = "/api/cha
 def ours(
     folder: str,
     provider: str,
+    *,
     port: int = 0,
     log: IO[str] | None = None,
     counts: str | None = None,

@@ -65,7 +65,7 @@ class Server:
         """Start it and return its URL."""
         log = self._stack.enter_context(self.log.open("a"))
         self.since = time.time()
-        url, self.pid = self._stack.enter_context(ours(str(self.data), self.provider, self.port, log))
+        url, self.pid = self._stack.enter_context(ours(str(self.data), self.provider, port=self.port, log=log))
         return url
 
     def end(self) -> None:

@@ -14,7 +14,7 @@ HEAD = {"type": "http.response.start", "status": 200, "headers": [(b"content-typ
 SESSIONS: list[aiohttp.ClientSession] = []
 
 
-async def app(scope: Any, receive: Any, send: Any) -> None:
+async def app(_: Any, receive: Any, send: Any) -> None:
     """Relay an answer."""
     body = b""
     while (message := await receive()) and message.get("more_body"):

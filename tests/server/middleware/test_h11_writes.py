@@ -71,7 +71,13 @@ def test_a_head_says_the_same_as_that_of_h11(asked, headers):
         connection.receive_data(b"GET / HTTP/1.1\r\nHost: here\r\n%b\r\n" % asked)
         connection.next_event()
         head = connection.send(h11.Response(status_code=200, headers=headers, reason="OK"))
-        heads.append((sorted(bytes(head or b"").lower().split(b"\r\n")), connection.our_state, connection.send(h11.Data(data=b"ok"))))
+        heads.append(
+            (
+                sorted(bytes(head or b"").lower().split(b"\r\n")),
+                connection.our_state,
+                connection.send(h11.Data(data=b"ok")),
+            )
+        )
     assert heads[0] == heads[1]
 
 

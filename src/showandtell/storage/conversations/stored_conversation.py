@@ -216,10 +216,10 @@ class StoredConversation(MemoryConversation):
         ended = message.call_id if message.call_id in self._started_calls else None
 
         def append(connection: Connection, statement: Prepared = statement) -> int:
-            places: Sequence[Row] = statement.execute(connection, parameters).all()
+            places = statement.execute(connection, parameters).all()
             if not places:
                 raise Outdated(OUTDATED) if is_first else LeaseLost(LOST)
-            seq, version = places[0]
+            seq, version = tuple(places[0])
             row = row_of(message, self.id, seq, now, step)
             INSERT_MESSAGE.execute(connection, row)
             self.size += len(row["record"])
