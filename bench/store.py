@@ -1,6 +1,8 @@
-"""Cost of storage: a file compared to sha256 and write, a duplicate, a conversation compared to sqlite3.
+"""Storing: bytes, conversations, uploads over their limit, and planning what a long conversation shows.
 
-Also uploads over their limit, and planning a conversation of thousands of messages and files.
+Wall time. The floor of storing hashes the same bytes and writes them with one `write`; with fsync it syncs file and
+folder. The floor of opening reads the same records with sqlite3 and decodes them with msgspec, a connection for each.
+There are no peers here: other agent libraries store neither files nor conversations.
 """
 
 from __future__ import annotations
@@ -16,14 +18,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import median
-from typing import BinaryIO
 
 import msgspec
 
-from cases import MIB, question, step, table, verdict
+from cases import MIB, question, step
+from figures import FLOOR, Figure, rounds, save
 from memory import peak_mib
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
@@ -38,9 +39,7 @@ from showandtell.storage.conversations.store import Store
 from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.proofs import probe_all
 
-ROUNDS = 60
-GOAL_MESSAGES = 200
-GOAL_STORE, GOAL_DUPLICATE_US, GOAL_LOAD_MS, GOAL_LOAD, GOAL_RSS_MIB, GOAL_PLAN_MS = 1.4, 50.0, 0.6, 2.5, 300.0, 20.0
+ROUNDS = 40
 GB = 10**9
 
 
@@ -64,38 +63,36 @@ def bare(folder: Path, data: bytes, at: int, *, sync: bool) -> None:
     os.close(handle)
 
 
-def storing(*, durable: bool) -> list[object]:
+def storing(*, durable: bool) -> Iterator[Figure]:
     """Milliseconds to store 1 MiB of new bytes beside the floor, and the microseconds of a duplicate after its hash."""
-    ours: list[float] = []
-    floor: list[float] = []
-    hashing: list[float] = []
+    data: list[bytes] = []
     again: list[float] = []
     with tempfile.TemporaryDirectory() as place:
         folder, beside = Folder(Path(place) / "blobs", durable=durable), Path(place) / "bare"
         folder.path.mkdir()
         beside.mkdir()
-        for at in range(ROUNDS):
-            data = os.urandom(MIB)
 
-            def source(data: bytes = data) -> BinaryIO:
-                return io.BytesIO(data)
+        def floor() -> float:
+            data.append(os.urandom(MIB))
+            return wall(lambda: bare(beside, data[-1], len(data), sync=durable)) * 1000
 
-            floor.append(wall(lambda data=data, at=at: bare(beside, data, at, sync=durable)))
-            ours.append(wall(lambda source=source: folder.store(source, "file", 2 * MIB)))
-            hashing.append(wall(lambda data=data: hashlib.sha256(data).hexdigest()))
-            spooled = folder.spool(source, "file", 2 * MIB)
+        def ours() -> float:
+            new = os.urandom(MIB)
+            ms = wall(lambda: folder.store(lambda: io.BytesIO(new), "file", 2 * MIB)) * 1000
+            spooled = folder.spool(lambda: io.BytesIO(new), "file", 2 * MIB)
 
-            def keep(spooled: object = spooled) -> None:
+            def keep() -> None:
                 folder.commit(spooled)
                 folder.discard(spooled)
 
-            again.append(wall(keep))
-    ratio = median(item / two for item, two in zip(ours, floor, strict=True))
-    duplicate = median(again) * 1e6
-    name = "durable: fsync of file and folder" if durable else "without fsync"
-    cells = [name, f"{median(ours) * 1e3:.2f}", f"{median(floor) * 1e3:.2f}", f"{ratio:.2f}"]
-    good = "" if durable else verdict(ratio, GOAL_STORE)
-    return [*cells, good, f"{duplicate:.0f}", verdict(duplicate, GOAL_DUPLICATE_US), f"{median(hashing) * 1e3:.2f}"]
+            again.append(wall(keep) * 1e6)
+            return ms
+
+        costs = rounds(ROUNDS, ours=ours, floor=floor)
+    name = "with fsync of file and folder" if durable else "without fsync"
+    goal, beside_it = None if durable else 1.4, {FLOOR: costs["floor"]}
+    yield Figure(f"storing 1 MiB, first, {name}", "ms wall", costs["ours"], beside_it, "floor", goal, inner=True)
+    yield Figure(f"the same again, after its hash, {name}", "µs wall", again[1:], goal=50, inner=True)
 
 
 async def fill(store: Store, count: int) -> str:
@@ -114,34 +111,27 @@ def raw(path: Path, which: str) -> list[object]:
     """The floor: the same rows by sqlite3, decoded by msgspec."""
     connection = sqlite3.connect(path)
     found: list[object] = []
-    for kind, name in ((Message, "messages"), (Attachment, "attachments")):
+    for kind, name in ((Message, "showandtell_messages"), (Attachment, "showandtell_attachments")):
         rows = connection.execute(f"SELECT record FROM {name} WHERE conversation_id = ?", (which,))  # noqa: S608 - a name of ours
         found += msgspec.json.decode(f"[{','.join(row[0] for row in rows)}]", type=list[kind])
     connection.close()
     return found
 
 
-async def loading(count: int) -> list[object]:
-    """Milliseconds to read a conversation of `count` messages, beside the floor."""
-    with tempfile.TemporaryDirectory() as place:
-        async with Store.at(place) as store:
-            which = await fill(store, count)
-            ours: list[float] = []
-            floor: list[float] = []
-            for _ in range(ROUNDS * 3):
-                start = time.perf_counter()
-                await store.open(which)
-                ours.append(time.perf_counter() - start)
-                floor.append(wall(lambda: raw(Path(place) / "showandtell.db", which)))
-    ms, ratio = median(ours) * 1e3, median(ours) / median(floor)
-    return [
-        count,
-        f"{ms:.2f}",
-        verdict(ms, GOAL_LOAD_MS) if count == GOAL_MESSAGES else "",
-        f"{median(floor) * 1e3:.2f}",
-        f"{ratio:.2f}",
-        verdict(ratio, GOAL_LOAD),
-    ]
+def loading(count: int) -> Figure:
+    """Milliseconds to open a conversation of `count` messages, beside the floor."""
+    with tempfile.TemporaryDirectory() as place, asyncio.Runner() as runner:
+        store: Store = runner.run(Store.at(place).__aenter__())
+        which = runner.run(fill(store, count))
+        path = Path(place) / "showandtell.db"
+        costs = rounds(
+            ROUNDS * 3,
+            ours=lambda: wall(lambda: runner.run(store.open(which))) * 1000,
+            floor=lambda: wall(lambda: raw(path, which)) * 1000,
+        )
+        runner.run(store.__aexit__(None, None, None))
+    work, beside = f"opening a stored conversation of {count:,} messages", {FLOOR: costs["floor"]}
+    return Figure(work, "ms wall", costs["ours"], beside, of="floor", goal=2.5)
 
 
 class Endless(io.RawIOBase):
@@ -175,11 +165,14 @@ def flood() -> None:
     print(f"{peak_mib():.0f} {seconds:.1f} {left} {children}")
 
 
-def flooding() -> list[object]:
+def flooding() -> Iterator[Figure]:
     """The same in a process of its own."""
     received = subprocess.run([sys.executable, __file__, "flood"], check=True, capture_output=True, text=True).stdout
-    mib, seconds, left, _ = received.split()
-    return ["10 x 2 GB, cap 1 GB", mib, verdict(float(mib), GOAL_RSS_MIB), seconds, left]
+    mib, seconds, left, _ = map(float, received.split())
+    assert not left, "an upload has left something behind"
+    work = "ten uploads of 2 GB at once against a cap of 1 GB"
+    yield Figure(f"memory of {work}", "MiB", [mib], goal=300)
+    yield Figure(work, "s wall", [seconds])
 
 
 def long_talk(messages: int, files: int) -> View:
@@ -206,65 +199,36 @@ def long_talk(messages: int, files: int) -> View:
     return View((*output, asked), attachments, asked.id)
 
 
-def planning(model: str) -> list[object]:
+def planning(model: str) -> Iterator[Figure]:
     """Milliseconds to plan a long conversation the first time, in each later step, and when a person says more."""
     view, cache, target = long_talk(10_000, 2_000), PlanCache(), resolve(model)
-    first = wall(lambda: plan(view, target, {}, Policy(cache=True), cache=cache))
+    first = wall(lambda: plan(view, target, {}, Policy(cache=True), cache=cache)) * 1000
     later: list[float] = []
-    output: list[float] = []
+    said: list[float] = []
     messages, attachments, answering = view.messages, dict(view.attachments), view.answering
     for at in range(12):
         facts = [Facts(hashlib.sha256(f"new{at}".encode()).hexdigest(), "image/png", 200_000, (800, 600))]
         more, new = step(3_000 + at, facts)
         messages, attachments = (*messages, *more), attachments | new
         now = View(messages, attachments, answering)
-        later.append(wall(lambda now=now: plan(now, target, {}, Policy(cache=True), cache=cache)))
+        later.append(wall(lambda now=now: plan(now, target, {}, Policy(cache=True), cache=cache)) * 1000)
         more = Message(f"b_{at}", "assistant", (Text("As you see."),), stop="end"), question(f"again{at}")
         messages, answering = (*messages, *more), more[-1].id
         asked = View(messages, attachments, answering)
-        output.append(wall(lambda asked=asked: plan(asked, target, {}, Policy(cache=True), cache=cache)))
-    ms, again = median(later[1:]) * 1e3, median(output[1:]) * 1e3
-    return [
-        model,
-        len(view.messages),
-        len(view.attachments),
-        f"{first * 1e3:.0f}",
-        f"{ms:.1f}",
-        f"{again:.1f}",
-        verdict(max(ms, again), GOAL_PLAN_MS),
-        f"{max(later + output) * 1e3:.0f}",
-    ]
+        said.append(wall(lambda asked=asked: plan(asked, target, {}, Policy(cache=True), cache=cache)) * 1000)
+    work = f"planning 10,001 messages with 2,000 files for {model}"
+    yield Figure(f"{work}, first", "ms wall", [first], inner=True)
+    yield Figure(f"{work}, each step after", "ms wall", later[1:], goal=20, inner=True)
+    yield Figure(f"{work}, each message after", "ms wall", said[1:], goal=20, inner=True)
 
 
 def main() -> None:
-    """Print each figure with its floor and goal."""
+    """Print the table."""
     gc.freeze()
-    head = [
-        "storing 1 MiB",
-        "ms",
-        "sha256 + write, ms",
-        "ratio",
-        f"<= {GOAL_STORE}",
-        "duplicate, us",
-        f"<= {GOAL_DUPLICATE_US:.0f}",
-        "sha256, ms",
-    ]
-    print(table(head, [storing(durable=False), storing(durable=True)]))
-    head = ["messages", "opened, ms", f"<= {GOAL_LOAD_MS}", "sqlite3 + msgspec, ms", "ratio", f"<= {GOAL_LOAD}"]
-    print("\n" + table(head, [asyncio.run(loading(count)) for count in (50, 200, 1000)]))
-    head = ["uploads", "peak MiB", f"<= {GOAL_RSS_MIB:.0f}", "seconds", "leftover bytes"]
-    print("\n" + table(head, [flooding()]))
-    head = [
-        "planning",
-        "messages",
-        "files",
-        "first time, ms",
-        "each step after, ms",
-        "each message after, ms",
-        f"<= {GOAL_PLAN_MS:.0f}",
-        "the slowest, ms",
-    ]
-    print("\n" + table(head, [planning("anthropic:claude-sonnet-4-5"), planning("openai-chat:gpt-5-mini")]))
+    figures = [*storing(durable=False), *storing(durable=True), *map(loading, (50, 200, 1000)), *flooding()]
+    for model in ("anthropic:claude-sonnet-4-5", "openai-chat:gpt-5-mini"):
+        figures += planning(model)
+    save(__doc__ or "", figures)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from sending import KEYS, MODELS, PACKAGES, SIGNED, Provider, pictures, provider
 from showandtell import Agent, Connection, Draft, File, Store, Text, Transport, render
 from showandtell.providers.rows import connect
 
-ROUNDS = 9
+ROUNDS = 5
 SDKS = {
     "anthropic-messages": ("anthropic", "send_files", PACKAGES),
     "openai-chat": ("openai-chat", "send_files", PACKAGES),
