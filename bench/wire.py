@@ -26,8 +26,8 @@ from typing import Any
 
 from figures import FLOOR, Figure, rounds, save
 from memory import peak_mib
-from processes import cost, install, peer
-from sending import KEYS, MODELS, PACKAGES, SIGNED, Provider, pictures, provider, push, store
+from processes import install, peer
+from sending import KEYS, MODELS, PACKAGES, SIGNED, Provider, alone, pictures, provider, push, store
 from showandtell import Agent, Connection, Draft, File, Store, Text, Transport, render
 from showandtell.providers.rows import connect
 
@@ -105,8 +105,8 @@ def of_agent(api: str, where: Provider, paths: list[Path], folder: Path) -> Iter
         asking = Asking(stack, api, where, paths)
         costs = rounds(
             ROUNDS,
-            floor=lambda: cost(lambda: push(connection, paths, signed=is_signed)),
-            stored=lambda: cost(lambda: store(paths, folder)),
+            floor=lambda: alone(lambda: push(connection, paths, signed=is_signed)),
+            stored=lambda: alone(lambda: store(paths, folder)),
             first=asking.first,
             again=asking.again,
             opened=asking.opened,
@@ -136,7 +136,7 @@ def of_kernel(where: Provider, paths: list[Path]) -> Iterator[Figure]:
             )
             costs = rounds(
                 ROUNDS * 2,
-                floor=lambda connection=connection: cost(lambda: push(connection, paths)),
+                floor=lambda connection=connection: alone(lambda: push(connection, paths)),
                 ours=lambda runner=runner, exchange=exchange: runner.run(exchanged(exchange, request)),
             )
             runner.run(transport.__aexit__())
