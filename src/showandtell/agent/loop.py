@@ -64,8 +64,6 @@ Emit: TypeAlias = Callable[[Event], None]
 
 CANCELLED = "the run was cancelled, so this call was not finished"
 WENT_ON = "the user went on before this call was run"
-#: Events that a run keeps to itself.
-SILENT = (FileMade, BlockRead)
 #: Maximum number of requests in one step. Each retry leaves out or uploads again at least one file.
 MAX_FILE_RETRIES = 8
 
@@ -293,7 +291,7 @@ class Loop:
                     events = locate_sources(ids.rename(batch), request)
                     accumulator.add(events)
                     for event in events:
-                        if not isinstance(event, SILENT):
+                        if not isinstance(event, (FileMade, BlockRead)):
                             self.emit(event)
                         if stream and (delta := stream.follow(event)):
                             self.emit(delta)
