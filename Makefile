@@ -7,7 +7,7 @@ export UV_SYSTEM_CERTS := 1
 # Containers often set this; without compiled files each of the hundred processes of the tests compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page wheel browser test stress leaks lint bench bench-peers docs lock clean
+.PHONY: run chat setup page wheel browser test stress soak leaks lint bench docs lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -50,27 +50,16 @@ lint: .venv/.ready-dev page
 	.venv/bin/pyright
 	@$(PYTHON) hatch_build.py --check
 
+# Writes docs/speed.md. BENCH_STATE says how busy the machine was, as in `make bench BENCH_STATE="nothing else ran"`.
+BENCHES := start steps long_results values request wire stream store files pages uploads runs turns held_loop load \
+	mounted page memory_of_server footprint growth
 bench: .venv/.ready-dev page browser
-	.venv/bin/python bench/start.py
-	.venv/bin/python bench/steps.py
-	.venv/bin/python bench/long_results.py
-	.venv/bin/python bench/request.py
-	.venv/bin/python bench/wire.py
-	.venv/bin/python bench/stream.py
-	.venv/bin/python bench/store.py
-	.venv/bin/python bench/files.py
-	.venv/bin/python bench/pages.py
-	.venv/bin/python bench/memory_of_server.py
-	.venv/bin/python bench/values.py
-	.venv/bin/python bench/runs.py
-	.venv/bin/python bench/turns.py
-	.venv/bin/python bench/load.py 10
-	.venv/bin/python bench/page.py
-	.venv/bin/python bench/soak.py 30
+	@for name in $(BENCHES); do .venv/bin/python bench/$$name.py || exit 1; done
+	.venv/bin/python bench/report.py $(BENCHES)
 
-# Measure other libraries beside ours, each in its own environment below bench/.envs.
-bench-peers: .venv/.ready-dev
-	.venv/bin/python bench/compare.py
+# Half an hour of faults, and what they leave behind: docs/reliability.md.
+soak: .venv/.ready-dev page
+	.venv/bin/python bench/soak.py 30
 
 # The page, built from web/ with Node: the installed one if it is new enough, otherwise PyPI's, in .node.
 PAGE := src/showandtell/server/page/index.html

@@ -204,7 +204,7 @@ def planning(model: str) -> Iterator[Figure]:
     view, cache, target = long_talk(10_000, 2_000), PlanCache(), resolve(model)
     first = wall(lambda: plan(view, target, {}, Policy(cache=True), cache=cache)) * 1000
     later: list[float] = []
-    said: list[float] = []
+    answered: list[float] = []
     messages, attachments, answering = view.messages, dict(view.attachments), view.answering
     for at in range(12):
         facts = [Facts(hashlib.sha256(f"new{at}".encode()).hexdigest(), "image/png", 200_000, (800, 600))]
@@ -215,11 +215,11 @@ def planning(model: str) -> Iterator[Figure]:
         more = Message(f"b_{at}", "assistant", (Text("As you see."),), stop="end"), question(f"again{at}")
         messages, answering = (*messages, *more), more[-1].id
         asked = View(messages, attachments, answering)
-        said.append(wall(lambda asked=asked: plan(asked, target, {}, Policy(cache=True), cache=cache)) * 1000)
+        answered.append(wall(lambda asked=asked: plan(asked, target, {}, Policy(cache=True), cache=cache)) * 1000)
     work = f"planning 10,001 messages with 2,000 files for {model}"
     yield Figure(f"{work}, first", "ms wall", [first], inner=True)
     yield Figure(f"{work}, each step after", "ms wall", later[1:], goal=20, inner=True)
-    yield Figure(f"{work}, each message after", "ms wall", said[1:], goal=20, inner=True)
+    yield Figure(f"{work}, each message after", "ms wall", answered[1:], goal=20, inner=True)
 
 
 def main() -> None:
