@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { catalogues } from "./catalogues.ts";
 import { compressed } from "./compressed.ts";
 import { PURE, withoutJsonSchemas, withoutMethods, withoutSentences, withoutUnused } from "./lean.ts";
 
@@ -9,7 +10,7 @@ const page = fileURLToPath(new URL("../src/showandtell/server/page", import.meta
 const server = process.env["SHOWANDTELL_URL"] ?? "http://127.0.0.1:8765";
 
 export default defineConfig({
-  plugins: [withoutJsonSchemas, withoutMethods, withoutSentences, withoutUnused, compressed],
+  plugins: [catalogues, withoutJsonSchemas, withoutMethods, withoutSentences, withoutUnused, compressed],
   resolve: {
     alias: [
       { find: /^react$/, replacement: "preact/compat" },

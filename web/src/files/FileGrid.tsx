@@ -1,5 +1,6 @@
 // The files of one message in order: consecutive images side by side, all others stacked.
 import { useState } from "preact/hooks";
+import { t } from "../language";
 import { labelOf, type Attachment } from "./attachment";
 import { useAnchor } from "./anchors";
 import { Badge } from "./Badge";
@@ -21,7 +22,7 @@ export function FileGrid(p: { files: Attachment[] }) {
     <div className="file-grid">
       {rows.map((row) =>
         row.length > 1 ? (
-          <ul key={row[0].id} className="file-tiles" aria-label={`${row.length} images`}>
+          <ul key={row[0].id} className="file-tiles" aria-label={t("files.images", { count: row.length })}>
             {row.map((file) => (
               <Tile key={file.id} file={file} />
             ))}
@@ -46,11 +47,11 @@ function Tile(p: { file: Attachment }) {
       <button
         type="button"
         className="file-picture"
-        aria-label={`Open ${labelOf(file)} in full`}
+        aria-label={t("files.open", { label: labelOf(file) })}
         onClick={() => openImage(file, files)}
       >
         {broken ? (
-          <span className="file-quiet">This image can't be shown here.</span>
+          <span className="file-quiet">{t("files.imageBroken")}</span>
         ) : (
           <img
             {...sourceOf(file, TILE)}

@@ -1,6 +1,7 @@
 // One file in the conversation: its preview or player, and its caption.
 import { useState } from "preact/hooks";
-import { isThere, labelOf, typeOf, type Attachment } from "./attachment";
+import { t } from "../language";
+import { isThere, titleOf, typeOf, type Attachment } from "./attachment";
 import { useAnchor } from "./anchors";
 import { Card } from "./Card";
 import { DocumentView } from "./DocumentView";
@@ -24,12 +25,14 @@ export function FileView(p: { file: Attachment; inline?: boolean; caption?: stri
   const caption = p.caption || p.file.description;
   const max = p.file.origin.by === "user" ? UPLOADED : BELOW_TEXT;
   return (
-    <figure ref={anchor} className="file" tabIndex={-1} aria-label={`${labelOf(p.file)}: ${p.file.name}`}>
+    <figure ref={anchor} className="file" tabIndex={-1} aria-label={titleOf(p.file)}>
       <Sight file={p.file} max={p.inline ? IN_TEXT : max} />
       <figcaption>
         {caption && <p className="file-caption">{caption}</p>}
         <FileLine file={p.file} />
-        {p.file.corrected && <p className="file-quiet">It claimed to be {typeOf(p.file.corrected)} and is {typeOf(p.file.media_type)}.</p>}
+        {p.file.corrected && (
+          <p className="file-quiet">{t("files.corrected", { claimed: typeOf(p.file.corrected), type: typeOf(p.file.media_type) })}</p>
+        )}
       </figcaption>
     </figure>
   );
@@ -40,7 +43,7 @@ function Sight(p: { file: Attachment; max: Size }) {
   const [broken, breakDown] = useState(false);
   const { file, max } = p;
   const onBroken = () => breakDown(true);
-  if (broken && file.kind !== "text") return <Card file={file} says="It can't be shown here. Download it instead." />;
+  if (broken && file.kind !== "text") return <Card file={file} says={t("files.broken")} />;
   if (!isThere(file)) return <Card file={file} />;
   switch (file.kind) {
     case "image":
@@ -57,7 +60,7 @@ function Sight(p: { file: Attachment; max: Size }) {
         <>
           <ImageView file={file} max={max} onBroken={onBroken} />
           <details className="file-source">
-            <summary>Source</summary>
+            <summary>{t("files.source")}</summary>
             <TextView file={file} />
           </details>
         </>

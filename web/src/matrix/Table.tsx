@@ -2,6 +2,7 @@
 import "./table.css";
 import { memo } from "preact/compat";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { t } from "../language";
 import { byProvider, isUnproven, KINDS, PLACES, type Row } from "./rows";
 import { Tip, type Looked } from "./Tip";
 import { Word } from "./Word";
@@ -30,7 +31,7 @@ export function Table(p: { rows: readonly Row[] }) {
         ref={table}
         className="matrix-table"
         role="grid"
-        aria-label="What becomes of a file"
+        aria-label={t("matrix.table")}
         onKeyDown={onKeyDown}
         onFocusCapture={onFocus}
       >
@@ -88,18 +89,18 @@ function Head() {
     <thead>
       <tr>
         <th scope="col" rowSpan={2}>
-          Models
+          {t("matrix.models")}
         </th>
         {KINDS.map((kind) => (
           <th key={kind} scope="colgroup" colSpan={2}>
-            {kind}
+            {t(`matrix.kind.${kind}`)}
           </th>
         ))}
       </tr>
       <tr>
         {COLUMNS.map(({ kind, place }) => (
           <th key={kind + place} scope="col">
-            {place === "user" ? "from you" : "from a tool"}
+            {t(place === "user" ? "matrix.fromYou" : "matrix.fromTool")}
           </th>
         ))}
       </tr>
@@ -114,7 +115,7 @@ export function Models(p: { row: Row }) {
   return (
     <>
       {row.models.startsWith("any") ? <span>{row.models}</span> : <code>{row.models}</code>}
-      <span className="matrix-quiet">{own ? "your own eye test" : row.known_by || "no place is known"}</span>
+      <span className="matrix-quiet">{own ? t("matrix.ownCheck") : row.known_by || t("matrix.noPlace")}</span>
     </>
   );
 }

@@ -1,5 +1,6 @@
 // Copies text to the clipboard and confirms it.
 import { useState } from "preact/hooks";
+import { t } from "../language";
 import { CheckIcon, CopyIcon, IconButton, toast } from "../ui";
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
@@ -10,9 +11,9 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       setDone(true);
       setTimeout(() => setDone(false), 1500);
     } catch {
-      toast("The browser doesn’t let this page write to the clipboard. Select the text and copy it.", "bad");
+      toast(t("messages.cantCopy"), "bad");
     }
   };
   const icon = done ? <CheckIcon /> : <CopyIcon />;
-  return <IconButton small label={done ? "Copied" : label} icon={icon} onClick={() => void copy()} />;
+  return <IconButton small label={done ? t("messages.copied") : label} icon={icon} onClick={() => void copy()} />;
 }

@@ -7,6 +7,7 @@ import { type Components, defaultRehypePlugins, Streamdown } from "streamdown";
 import type { Pluggable } from "unified";
 import { useFile } from "../chat/session/fileStore";
 import { FileView, labelOf } from "../files";
+import { t } from "../language";
 import { CopyButton } from "./CopyButton";
 import { splitReferences } from "./splitReferences";
 import { usePlace } from "./placing";
@@ -137,7 +138,7 @@ function Picture({ src = "", alt = "" }: Props) {
   const number = /^file:(\d{1,6})$/.exec(src)?.[1];
   const file = useFile(number ? Number(number) : null);
   const [place, isHere] = usePlace(file?.number ?? null);
-  if (!file) return <span className="no-picture">{alt ? `[picture: ${alt}]` : "[picture]"}</span>;
+  if (!file) return <span className="no-picture">{alt ? t("messages.pictureNamed", { name: alt }) : t("messages.picture")}</span>;
   if (!isHere) {
     return (
       <span ref={place}>
@@ -165,8 +166,8 @@ function Pre({ children }: Props) {
   return (
     <div className="code">
       <div className="code-head">
-        <span>{language ?? "text"}</span>
-        <CopyButton text={text} label="Copy the code" />
+        <span>{language ?? t("messages.codeText")}</span>
+        <CopyButton text={text} label={t("messages.copyCode")} />
       </div>
       <pre tabIndex={0}>
         <code>{text}</code>
@@ -177,7 +178,7 @@ function Pre({ children }: Props) {
 
 function Table({ children }: Props) {
   return (
-    <div className="table-box" tabIndex={0} role="group" aria-label="Table">
+    <div className="table-box" tabIndex={0} role="group" aria-label={t("messages.table")}>
       <table>{children}</table>
     </div>
   );
@@ -186,7 +187,7 @@ function Table({ children }: Props) {
 /** The checkbox of a task list, as an image, because it can't be changed. */
 function Tick({ checked }: { checked?: boolean }) {
   return (
-    <span className="tick" role="img" aria-label={checked ? "done" : "to do"}>
+    <span className="tick" role="img" aria-label={t(checked ? "messages.done" : "messages.toDo")}>
       {checked ? "☑" : "☐"}
     </span>
   );
