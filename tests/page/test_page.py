@@ -29,6 +29,7 @@ FILES = (
     "sharing",
     "errors",
     "accessibility",
+    "languages",
 )
 
 
