@@ -70,6 +70,9 @@ export const catalogues: Plugin = {
   buildStart() {
     plan = makePlan();
   },
+  watchChange() {
+    plan = makePlan();
+  },
   async load(id) {
     const [path = "", query] = id.split("?");
     if (!path.startsWith(CATALOGUES)) return null;

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../api";
 import type { Attachment } from "../files";
-import { t } from "../language";
+import { factsOf, t } from "../language";
 import { InspectorNote } from "../models/InspectorNote";
 import { showError } from "../state/showError";
 import { useLoaded } from "../state/loading";
@@ -47,7 +47,7 @@ export function Welcome({ model, onExample }: Props) {
 
 function Card({ example, starts, onStart }: { example: Example; starts: boolean; onStart: () => void }) {
   return (
-    <button type="button" className="example" disabled={starts} onClick={onStart}>
+    <button type="button" className="example" lang="en" disabled={starts} onClick={onStart}>
       <span className="example-title">
         {example.title}
         {starts ? <Spinner label={t("welcome.starting")} /> : <ArrowRightIcon size={18} />}
@@ -55,7 +55,7 @@ function Card({ example, starts, onStart }: { example: Example; starts: boolean;
       <span className="example-text">{example.text}</span>
       {example.files.length > 0 && (
         <span className="example-files">
-          <AttachIcon size={14} /> {example.files.join(", ")}
+          <AttachIcon size={14} /> {factsOf(example.files)}
         </span>
       )}
     </button>

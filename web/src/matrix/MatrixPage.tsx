@@ -11,17 +11,21 @@ import { filterRows, type Fate, type Row } from "./rows";
 import { Table } from "./Table";
 import { DELIVERY_TEXTS, Word } from "./Word";
 
-/** The table doesn't fit narrower screens. */
+/** The table fits narrower screens in no language. */
 const NARROW = "(max-width: 1279px)";
 
 export function MatrixPage() {
   const { value, error, again } = useLoaded("matrix", (signal) => api.get<{ rows: Row[] }>("/api/matrix", { signal }));
   const rows = value?.rows;
   const [wanted, want] = useState(() => new URLSearchParams(location.hash.slice(1)).get("model") ?? "");
-  const narrow = useMatch(NARROW);
+  const [tooWide, setTooWide] = useState(false);
+  const narrow = useMatch(NARROW) || tooWide;
   const found = useMemo(() => filterRows(rows ?? [], wanted), [rows, wanted]);
   useEffect(() => {
     document.title = t("page.title", { title: t("matrix.title") });
+    const onResize = () => setTooWide(false); // the table is measured again
+    addEventListener("resize", onResize);
+    return () => removeEventListener("resize", onResize);
   }, []);
   return (
     <div className="matrix" tabIndex={0} role="region" aria-label={t("matrix.title")}>
@@ -53,7 +57,7 @@ export function MatrixPage() {
       {rows && found.length === 0 && (
         <p className="matrix-problem">{t("matrix.noMatch")}</p>
       )}
-      {found.length > 0 && (narrow ? <Cards rows={found} /> : <Table rows={found} />)}
+      {found.length > 0 && (narrow ? <Cards rows={found} /> : <Table rows={found} onTooWide={() => setTooWide(true)} />)}
     </div>
   );
 }

@@ -11,10 +11,15 @@ const COLUMNS = KINDS.flatMap((kind) => PLACES.map((place) => ({ kind, place }))
 const MOVES: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const LINES = "tbody tr:not(.matrix-provider)";
 
-export function Table(p: { rows: readonly Row[] }) {
+/** `onTooWide`: the words of the language don't fit beside each other. */
+export function Table(p: { rows: readonly Row[]; onTooWide(): void }) {
   const [looked, look] = useState<Looked | null>(null);
   const table = useRef<HTMLTableElement>(null);
   useLayoutEffect(() => void (table.current && takeTab(table.current, null)), [p.rows]);
+  useLayoutEffect(() => {
+    const view = table.current?.closest(".matrix");
+    if (view && view.scrollWidth > view.clientWidth) p.onTooWide();
+  }, []);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape") look(null);
     const move = MOVES[event.key];

@@ -81,7 +81,7 @@ export function limitsOf({ limits }: Cell): string {
     side !== null && t("matrix.side", { pixels: side }),
     pixels !== null && t("matrix.pixels", { millions: numberOf(pixels / 1e6, { maximumFractionDigits: 1 }) }),
     pages !== null && t("files.pages", { count: pages }),
-    frames !== null && t("matrix.frames", { count: frames }),
+    frames !== null && t("receipts.frames", { count: frames }),
   ]);
   return found && t("matrix.upTo", { limits: found });
 }

@@ -43,7 +43,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
           <section key={provider} aria-label={provider}>
             <h3>{provider}</h3>
             {provider === "inspector" && <InspectorNote />}
-            {sharedWhy(found) && <p className="model-why">{sharedWhy(found)}</p>}
+            {sharedWhy(found) && <p className="model-why" lang="en">{sharedWhy(found)}</p>}
             <ul>
               {found.map((model) => (
                 <li key={model.id}>
@@ -57,7 +57,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
                     <span className="model-row-name">{model.name}</span>
                     {model.id === chosen && <CheckIcon size={16} />}
                     {model.available && <SeesIcons sees={model.sees} />}
-                    {!model.available && !sharedWhy(found) && <span className="model-why">{model.why}</span>}
+                    {!model.available && !sharedWhy(found) && <span className="model-why" lang="en">{model.why}</span>}
                   </button>
                 </li>
               ))}

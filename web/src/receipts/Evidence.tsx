@@ -1,7 +1,7 @@
 // The evidence of a capability: addresses become links, names of tests are collapsed.
-import { t } from "../language";
+import { dayOf, t } from "../language";
 
-const RECORDED = /^recorded: (test_\S+)( \(\d[\d-]*\))?$/;
+const RECORDED = /^recorded: (test_\S+)(?: \((\d[\d-]*)\))?$/;
 const ADDRESS = /(https:\/\/[^\s()]+)/;
 
 /** `folded`: show names of tests behind "which"; otherwise leave them out. */
@@ -24,7 +24,7 @@ function Source(p: { text: string; folded: boolean | undefined }) {
   if (!test) return <Linked text={p.text} />;
   return (
     <>
-      {t("receipts.recorded", { date: date ?? "" })}
+      {t("receipts.recorded", { date: date ? ` (${dayOf(date)})` : "" })}
       {p.folded && (
         <details className="receipts-test">
           <summary>{t("receipts.which")}</summary>

@@ -396,7 +396,6 @@ export default {
   "matrix.upTo": "up to {limits}",
   "matrix.side": "{pixels, number} pixels a side",
   "matrix.pixels": "{millions} million pixels",
-  "matrix.frames": "{count, plural, one {# frame} other {# frames}}",
 
   // Settings
   "settings.title": "Settings",
