@@ -10,7 +10,7 @@ const rests = import.meta.glob<Words>("./catalogues/*.ts", { query: "?rest", imp
 const pathOf = (language: string) => `./catalogues/${language}.ts`;
 
 /** The languages that have a catalogue, by their code. */
-export const LANGUAGES = Object.keys(catalogues).map((path) => path.slice(pathOf("").length - ".ts".length, -".ts".length));
+export const LANGUAGES = Object.keys(catalogues).map((path) => path.slice("./catalogues/".length, -".ts".length));
 
 const KEY = "showandtell.language";
 /** Spoken if the browser has no language of ours. */
@@ -49,9 +49,11 @@ function isLocale(text: string): boolean {
 
 /** Loads a language, and makes it that of the page. */
 export async function speak(language: string): Promise<void> {
+  const whole = isWhole;
   wanted = language;
-  const [words, rest] = await Promise.all([wordsOf(catalogues, language), isWhole ? wordsOf(rests, language) : {}]);
+  const [words, rest] = await Promise.all([wordsOf(catalogues, language), whole ? wordsOf(rests, language) : {}]);
   if (wanted !== language) return;
+  if (whole !== isWhole) return speak(language); // a lazy part came meanwhile
   // Dates and numbers as in the user's region, such as en-GB, where the browser names one.
   const locale = navigator.languages.find((each) => baseOf(each) === language && isLocale(each)) ?? language;
   current = { language, words: { ...words, ...rest }, locale };
