@@ -1,6 +1,6 @@
 // The language of the page: the browser's, or the user's choice.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { keepLanguage, keptLanguage, LANGUAGES, preferredLanguage, speak, t } from "../language";
+import { keepLanguage, keptLanguage, LANGUAGES, preferredLanguage, speak, spokenLanguage, t } from "../language";
 import { loadWithRetry } from "../state/parts";
 import { toast } from "../ui";
 
@@ -15,9 +15,9 @@ export function LanguageChoice() {
     isChosen = false;
   }, []);
   const choose = (language: string | null) => {
-    isChosen = true;
     setKept(language);
     keepLanguage(language);
+    isChosen = preferredLanguage() !== spokenLanguage();
     loadWithRetry(() => speak(preferredLanguage())).catch(() => toast(t("page.partLost"), "bad"));
   };
   return (
