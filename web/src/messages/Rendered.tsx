@@ -11,7 +11,7 @@ import { useFile } from "../chat/session/fileStore";
 import { FileView, labelOf } from "../files";
 import { IconButton, WrapIcon } from "../ui";
 import { CopyButton } from "./CopyButton";
-import { toCsv } from "./csv";
+import { toCsv } from "./tableCsv";
 import { Formula } from "./Formula";
 import { markFormulas } from "./formulas";
 import { Highlighted } from "./Highlighted";
@@ -161,7 +161,7 @@ function Picture({ src = "", alt = "" }: Props) {
   }
   return (
     <span ref={place} className="placed">
-      <FileView file={file} inline />
+      <FileView file={file} />
       {alt && <span className="placed-caption">{alt}</span>}
     </span>
   );

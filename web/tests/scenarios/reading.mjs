@@ -1,5 +1,6 @@
-// What an answer's text shows: formulas, code in colours, tables.
-import { answers, assert, messageBox, sendAndWait } from "../actions.mjs";
+// What is read in a conversation: formulas, code in colours, tables, and files laid out together.
+import { answers, assert, messageBox, sendAndWait, userMessages } from "../actions.mjs";
+import { attach } from "../attachments.mjs";
 
 const FORMULAS = String.raw`Say: Inline \(a^2 + b^2\), $c_1$ and a price of $5 or $10.
 
@@ -62,4 +63,44 @@ export async function a_table_is_copied_as_csv(context) {
   await messageBox(page).press("Control+V");
   assert.equal(await messageBox(page).inputValue(), 'a,b\n"1, ""one""",\'=SUM(A1)\n-5 %,\'+x\n');
   assert.equal(await answers(page).count(), 1);
+}
+
+/** A PNG that the page itself draws, in one colour. */
+async function pngFile(page, width, height, name = `${width} by ${height}.png`) {
+  const url = await page.evaluate(
+    ([width, height]) => {
+      const canvas = Object.assign(document.createElement("canvas"), { width, height });
+      const context = canvas.getContext("2d");
+      context.fillStyle = `hsl(${width + height} 70% 60%)`;
+      context.fillRect(0, 0, width, height);
+      return canvas.toDataURL("image/png");
+    },
+    [width, height],
+  );
+  return { name, mimeType: "image/png", buffer: Buffer.from(url.split(",")[1], "base64") };
+}
+
+export async function pictures_of_a_message_are_uncropped_in_rows_of_one_height(context) {
+  const page = await context.visit("/");
+  const sizes = [[300, 200], [200, 300], [256, 256]];
+  await attach(page, ...(await Promise.all(sizes.map(([width, height]) => pngFile(page, width, height)))));
+  await sendAndWait(page, "What is in these?");
+  const boxes = await userMessages(page).locator(".file-tile img").evaluateAll((all) => all.map((image) => image.getBoundingClientRect()));
+  assert.equal(new Set(boxes.map((box) => Math.round(box.top))).size, 1);
+  for (const [at, [width, height]] of sizes.entries()) {
+    assert.ok(Math.abs(boxes[at].height - boxes[0].height) < 2, `${boxes[at].height} is not ${boxes[0].height}`);
+    assert.ok(Math.abs(boxes[at].width / boxes[at].height - width / height) < 0.03, `${width} x ${height} is cropped`);
+  }
+}
+
+export async function many_files_are_folded_until_they_are_asked_for(context) {
+  const page = await context.visit("/");
+  await attach(page, ...(await Promise.all(Array.from({ length: 14 }, (_, at) => pngFile(page, 100 + at, 100)))));
+  const answer = await sendAndWait(page, "What is in these?");
+  const tiles = userMessages(page).locator(".file-tile");
+  assert.equal(await tiles.count(), 9);
+  await answer.getByRole("link", { name: "image 14" }).first().click();
+  await page.locator("#file-14.file-found").waitFor();
+  assert.equal(await tiles.count(), 14);
+  assert.equal(await page.getByRole("button", { name: "5 more" }).count(), 0);
 }
