@@ -1,19 +1,33 @@
-// The files of one message in order: consecutive images side by side, all others stacked.
+// The files of one message in order: consecutive images side by side in rows of one height, all others stacked.
 import { useState } from "preact/hooks";
 import { t } from "../language";
 import { labelOf, type Attachment } from "./attachment";
-import { useAnchor } from "./anchors";
+import { Button } from "../ui";
+import { useAnchor, useFolded } from "./anchors";
 import { Badge } from "./Badge";
 import { useFiles } from "./context";
 import { FileView } from "./FileView";
+import { sizeFrom } from "./fitting";
 import { altOf, sourceOf } from "./ImageView";
 import { openImage, pictureOf } from "./pictures";
 
-const TILE = { width: 176, height: 176 };
+/** The height of a row of images, in pixels, before the row is stretched to the width of the text. */
+const ROW = 176;
+/** Width divided by height of the widest and of the narrowest box; images beyond have a margin. */
+const WIDEST = 3;
+const NARROWEST = 0.4;
+/** With more files than the first, all but the second are folded. */
+const MANY = 12;
+const SHOWN = 9;
 
 export function FileGrid(p: { files: Attachment[] }) {
+  const [whole, setWhole] = useState(false);
+  const shown = whole || p.files.length <= MANY ? p.files : p.files.slice(0, SHOWN);
+  const rest = p.files.slice(shown.length);
+  const unfold = () => setWhole(true);
+  useFolded(rest.map((file) => file.number), unfold);
   const rows: [Attachment, ...Attachment[]][] = [];
-  for (const file of p.files) {
+  for (const file of shown) {
     const row = rows.at(-1);
     if (row && isTile(file) && isTile(row[0])) row.push(file);
     else rows.push([file]);
@@ -31,9 +45,12 @@ export function FileGrid(p: { files: Attachment[] }) {
           <FileView key={row[0].id} file={row[0]} />
         ),
       )}
+      {rest.length > 0 && <Button onClick={unfold}>{t("files.more", { count: rest.length })}</Button>}
     </div>
   );
 }
+
+const UNKNOWN = { width: 4, height: 3 };
 
 const isTile = (file: Attachment) => file.kind === "image" && pictureOf(file) !== undefined;
 
@@ -42,8 +59,11 @@ function Tile(p: { file: Attachment }) {
   const files = useFiles();
   const anchor = useAnchor<HTMLLIElement>(file.number);
   const [broken, breakDown] = useState(false);
+  const pixels = sizeFrom(file.pixels, UNKNOWN);
+  const ratio = Math.min(WIDEST, Math.max(NARROWEST, pixels.width / pixels.height));
+  const box = { width: Math.round(ROW * ratio), height: ROW };
   return (
-    <li ref={anchor} className="file-tile" tabIndex={-1}>
+    <li ref={anchor} className="file-tile" style={{ "--ratio": ratio.toFixed(3) }} tabIndex={-1}>
       <button
         type="button"
         className="file-picture"
@@ -54,8 +74,8 @@ function Tile(p: { file: Attachment }) {
           <span className="file-quiet">{t("files.imageBroken")}</span>
         ) : (
           <img
-            {...sourceOf(file, TILE)}
-            {...TILE}
+            {...sourceOf(file, box)}
+            {...box}
             alt={altOf(file)}
             loading="lazy"
             decoding="async"

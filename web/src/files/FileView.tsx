@@ -14,19 +14,19 @@ import { FilmView, SoundView } from "./PlayerView";
 
 const TextView = lazy(() => import("./TextView").then((found) => found.TextView));
 
-const IN_TEXT = { width: 640, height: 480 };
-const BELOW_TEXT = { width: 440, height: 330 };
+/** The width of the text, which a chart needs to be read. */
+const IN_ANSWER = { width: 736, height: 520 };
 /** Smaller, so that the question stays visible below its files. */
 const UPLOADED = { width: 440, height: 200 };
 
-/** `inline`: the model placed it in its text, so it may be larger; `caption`: the model's text for it. */
-export function FileView(p: { file: Attachment; inline?: boolean; caption?: string | undefined }) {
+/** `caption`: the model's text for it. */
+export function FileView(p: { file: Attachment; caption?: string | undefined }) {
   const anchor = useAnchor(p.file.number);
   const caption = p.caption || p.file.description;
-  const max = p.file.origin.by === "user" ? UPLOADED : BELOW_TEXT;
+  const max = p.file.origin.by === "user" ? UPLOADED : IN_ANSWER;
   return (
     <figure ref={anchor} className="file" tabIndex={-1} aria-label={titleOf(p.file)}>
-      <Sight file={p.file} max={p.inline ? IN_TEXT : max} />
+      <Sight file={p.file} max={max} />
       <figcaption>
         {caption && <p className="file-caption">{caption}</p>}
         <FileLine file={p.file} />
