@@ -37,6 +37,14 @@ export const withoutUnused: Plugin = {
   load: (id) => (id.startsWith("\0unused:") ? unused[id.slice("\0unused:".length)] : null),
 };
 
+/** KaTeX brings each font in three forms; every browser that this page runs in knows the first. */
+export const withoutOldFonts: Plugin = {
+  name: "without-old-fonts",
+  enforce: "pre",
+  transform: (code, id) =>
+    /\/katex\/dist\/katex\.min\.css$/.test(id) ? replaced(code, [[/,url\([^)]+\.(?:woff|ttf)\) ?format\("[^"]+"\)/g, ""]]) : null,
+};
+
 /** The chat client makes some schemas with all of zod's methods, of which it needs one, and the others without: 10 kB
  *  (brotli) at the page's start. */
 export const withoutMethods: Plugin = {

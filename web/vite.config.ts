@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { catalogues } from "./catalogues.ts";
 import { compressed } from "./compressed.ts";
-import { PURE, withoutJsonSchemas, withoutMethods, withoutSentences, withoutUnused } from "./lean.ts";
+import { PURE, withoutJsonSchemas, withoutMethods, withoutOldFonts, withoutSentences, withoutUnused } from "./lean.ts";
 
 /** Where `showandtell serve` looks for the page. */
 const page = fileURLToPath(new URL("../src/showandtell/server/page", import.meta.url));
@@ -9,7 +10,7 @@ const page = fileURLToPath(new URL("../src/showandtell/server/page", import.meta
 const server = process.env["SHOWANDTELL_URL"] ?? "http://127.0.0.1:8765";
 
 export default defineConfig({
-  plugins: [withoutJsonSchemas, withoutMethods, withoutSentences, withoutUnused, compressed],
+  plugins: [catalogues, withoutJsonSchemas, withoutMethods, withoutOldFonts, withoutSentences, withoutUnused, compressed],
   resolve: {
     alias: [
       { find: /^react$/, replacement: "preact/compat" },

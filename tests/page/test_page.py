@@ -16,6 +16,7 @@ def servers(tmp_path_factory):
 FILES = (
     "first_visit",
     "answers",
+    "reading",
     "scrolling",
     "long_conversations",
     "files",
@@ -29,6 +30,7 @@ FILES = (
     "sharing",
     "errors",
     "accessibility",
+    "languages",
 )
 
 

@@ -1,9 +1,11 @@
 // Page frame: the sidebar and the current view.
+import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Bar } from "./chat/Bar";
 import { ChatPage } from "./chat/ChatPage";
 import { Lightbox } from "./files";
 import { lazy } from "./files/lazy";
+import { spokenLanguage, t, watchLanguage } from "./language";
 import { Problem } from "./pages/Problem";
 import { go, useRoute, type Route } from "./router";
 import { Sidebar } from "./sidebar/Sidebar";
@@ -11,16 +13,20 @@ import { AppProvider, useApp } from "./state/AppProvider";
 import { Spinner, Toasts } from "./ui";
 import type { ViewProps } from "./viewProps";
 
-const waiting = { meanwhile: <Waiting /> };
+const waiting = { meanwhile: () => <Waiting /> };
 const MatrixPage = lazy(() => import("./matrix").then((found) => found.MatrixPage), waiting);
 const SettingsPage = lazy(() => import("./settings/SettingsPage").then((found) => found.SettingsPage), waiting);
 
 export function App() {
+  const [language, setLanguage] = useState(spokenLanguage);
+  useEffect(() => watchLanguage(setLanguage), []);
   return (
     <AppProvider>
-      <Frame />
-      <Lightbox />
-      <Toasts />
+      <Fragment key={language}>
+        <Frame />
+        <Lightbox />
+        <Toasts />
+      </Fragment>
     </AppProvider>
   );
 }
@@ -40,7 +46,7 @@ function Frame() {
   return (
     <div className={`frame ${folded ? "frame-folded" : ""}`}>
       <a className="skip" href="#main">
-        Skip to the conversation
+        {t("page.skip")}
       </a>
       <Sidebar current={current} open={open} onOpen={setOpen} folded={folded} onFold={fold} />
       <main id="main" className="view" tabIndex={-1}>
@@ -77,9 +83,9 @@ function View({ route, ...view }: ViewProps & { route: Route }) {
     case "nowhere":
       return (
         <Problem
-          problem={{ text: "There is no page at this address. Start a new conversation, or open one of the list." }}
+          problem={{ text: t("page.nowhere") }}
           again={() => go("/")}
-          words="Start a new conversation"
+          words={t("page.startNew")}
         />
       );
   }
@@ -88,7 +94,7 @@ function View({ route, ...view }: ViewProps & { route: Route }) {
 function Waiting() {
   return (
     <div className="waiting">
-      <Spinner label="Loading" />
+      <Spinner label={t("page.loading")} />
     </div>
   );
 }

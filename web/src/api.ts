@@ -1,5 +1,6 @@
 // Client for the server's JSON API.
 
+import { t } from "./language";
 import { at } from "./prefix";
 
 /** A failed request; status 0 means that the network failed. */
@@ -45,12 +46,12 @@ export function errorOf(status: number, body: string, retryAfter: string | null 
   } catch {
     // Not our JSON; use the fallback text below.
   }
-  return new ApiError("Unexpected", `The server answered ${status}. Try again in a moment.`, status, seconds);
+  return new ApiError("Unexpected", t("errors.unexpected", { status }), status, seconds);
 }
 
 /** The error of a request that got no response. */
 export function unreachable(): ApiError {
-  return new ApiError("Unreachable", "The server can't be reached. Check that it runs, then try again.", 0);
+  return new ApiError("Unreachable", t("errors.unreachable"), 0);
 }
 
 async function ask<T>(method: string, path: string, body: unknown, options: Options): Promise<T> {

@@ -16,8 +16,10 @@ import "./styles/pages.css";
 import "./styles/print.css";
 import { render } from "preact";
 import { App } from "./App";
+import { preferredLanguage, speak } from "./language";
+import { loadWithRetry } from "./state/parts";
 import { applyTheme, keptTheme } from "./theme";
 
 applyTheme(keptTheme());
 const root = document.getElementById("app");
-if (root) render(<App />, root);
+void loadWithRetry(() => speak(preferredLanguage())).then(() => root && render(<App />, root));

@@ -1,7 +1,7 @@
 // Files that users attach: chosen, dropped or pasted.
 
-export const fileInput = (page) => page.getByLabel("Files to attach");
-export const tray = (page) => page.getByRole("list", { name: "Files of this message" });
+export const fileInput = (page) => page.getByLabel(/^(Files to attach|Anzuhängende Dateien)$/);
+export const tray = (page) => page.getByRole("list", { name: /^(Files of this message|Dateien dieser Nachricht)$/ });
 
 /** A PNG of 2 x 2 pixels. */
 export const PIXELS = Buffer.from(

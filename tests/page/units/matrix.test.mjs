@@ -44,6 +44,6 @@ test("an unproven capability is marked only if files are sent that way", () => {
 
 test("limits are shown with their unit", () => {
   const none = { bytes: null, side: null, pixels: null, pages: null, frames: null };
-  assert.equal(limitsOf({ limits: { ...none, bytes: 3_932_160, side: 8000 } }), "up to 3.9 MB, 8000 pixels a side");
+  assert.equal(limitsOf({ limits: { ...none, bytes: 3_932_160, side: 8000 } }), "up to 3.9 MB, 8,000 pixels a side");
   assert.equal(limitsOf({ limits: none }), "");
 });

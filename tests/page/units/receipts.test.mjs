@@ -45,7 +45,7 @@ test("a converted file is called converted wherever it was sent, and a refused o
 });
 
 test("the part of a file that was sent is shown in the unit of its kind", () => {
-  assert.deepEqual(piecesOf({ kind: "document", pages: [3, 1, 2, 7], total: 40, scale: 0.5 }), ["scaled to 50 %", "pages 1–3, 7 of 40"]);
+  assert.deepEqual(piecesOf({ kind: "document", pages: [3, 1, 2, 7], total: 40, scale: 0.5 }), ["scaled to 50%", "pages 1–3, 7 of 40"]);
   assert.deepEqual(piecesOf({ kind: "video", times: [0, 1], total: 75 }), ["2 frames of 1:15"]);
   assert.deepEqual(piecesOf({ kind: "audio", total: 1.5, cut: true }), ["1.5 s long", "its end is missing"]);
   assert.deepEqual(piecesOf({ kind: "image", crop: [1, 2, 30, 40], scale: 1 }), ["the part from 1, 2 to 30, 40"]);

@@ -5,6 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
+import { load } from "./bundle.mjs";
 
 const web = resolve(import.meta.dirname, "../../../web");
 const { parseSync } = createRequire(join(web, "package.json"))("rolldown/utils");
@@ -28,7 +29,8 @@ function regexesOf(file) {
   return regexes;
 }
 
-const all = globSync(join(web, "src/**/*.{ts,tsx}")).flatMap(regexesOf);
+const { patternOf } = await load("messages/splitReferences.ts");
+const all = [...globSync(join(web, "src/**/*.{ts,tsx}")).flatMap(regexesOf), patternOf("Bild Datei")];
 
 /** Texts to repeat: words and symbols of the pattern and characters of its classes, alone and in pairs. */
 function unitsFor({ source }) {

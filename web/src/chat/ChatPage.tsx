@@ -1,5 +1,6 @@
 // Loads the conversation of the current URL, or starts a new one.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { t } from "../language";
 import type { ViewProps } from "../viewProps";
 import { Problem } from "../pages/Problem";
 import { go, here, pathOf } from "../router";
@@ -49,14 +50,13 @@ function Stored({ id, chatId, ...view }: ViewProps & { id: string; chatId: strin
 
 function Missing({ error, again }: { error: { status: number; text: string }; again: () => void }) {
   if (error.status !== 404) return <Problem problem={error} again={again} />;
-  const text = "There is no such conversation, or it isn’t yours. It may have been deleted; yours are in the list.";
-  return <Problem problem={{ text }} again={() => go("/")} words="Start a new conversation" />;
+  return <Problem problem={{ text: t("chat.notFound") }} again={() => go("/")} words={t("page.startNew")} />;
 }
 
 /** Placeholder while the conversation is loading. */
 function Ghost() {
   return (
-    <div className="ghost" role="status" aria-label="Loading the conversation">
+    <div className="ghost" role="status" aria-label={t("chat.loading")}>
       <span className="ghost-line ghost-mine" />
       <span className="ghost-line" />
       <span className="ghost-line" />

@@ -1,5 +1,6 @@
 // A conversation: its messages and the composer.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { BRAND, t } from "../language";
 import type { ViewProps } from "../viewProps";
 import { Composer, type ComposerHandle } from "../composer/Composer";
 import { placeOf } from "../composer/drafts";
@@ -55,7 +56,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
   useLayoutEffect(scroll.follow, [messages]);
   const title = about?.title ?? null;
   useEffect(() => {
-    document.title = title ? `${title} – Show & Tell` : "Show & Tell";
+    document.title = title ? t("page.title", { title }) : BRAND;
   }, [title]);
   const empty = messages.length === 0;
 
@@ -69,7 +70,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
         >
           <Bar {...view}>
             {mayWrite && <ModelPicker chosen={model} onChoose={setChosen} />}
-            {!empty && <h1 className={title ? "bar-title" : "unseen"}>{title ?? "Conversation"}</h1>}
+            {!empty && <h1 className={title ? "bar-title" : "unseen"}>{title ?? t("sidebar.untitled")}</h1>}
             {about && app.me?.mode === "accounts" && <ShareButton conversation={about} />}
           </Bar>
           <div className={`talk ${empty ? "talk-empty" : ""}`} ref={scroll.box} onScroll={scroll.onScroll}>

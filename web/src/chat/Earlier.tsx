@@ -1,6 +1,7 @@
 // Above the messages, if there are earlier ones: loads them once the view comes near, or for a search of the page.
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
+import { t } from "../language";
 import { Button } from "../ui";
 import type { SessionView } from "./session/useSession";
 
@@ -27,7 +28,7 @@ export function Earlier({ sessionView, box }: { sessionView: SessionView; box: R
   if (!earlier) return null;
   return (
     <Button className="earlier" disabled={loadingEarlier} onClick={() => void session.showEarlier()}>
-      Show earlier messages
+      {t("chat.showEarlier")}
     </Button>
   );
 }

@@ -1,5 +1,6 @@
 // Notices below the last message: the answer is being written or retried, or failed, with a way to recover.
 import { useEffect, useState } from "preact/hooks";
+import { t } from "../language";
 import { Button, RetryIcon, Spinner, WarnIcon } from "../ui";
 import type { SessionView } from "./session/useSession";
 import { statusText } from "./statusText";
@@ -8,7 +9,7 @@ export function Notices({ sessionView }: { sessionView: SessionView }) {
   const { session, about, lost, problem, remedy, live, messages, status } = sessionView;
   const online = useOnline();
   const answer = { status, running: about?.running ?? false, problem, last: messages.at(-1) };
-  const writing = lost ? "The connection is lost." : statusText(answer);
+  const writing = lost ? t("chat.lost") : statusText(answer);
   return (
     <>
       <p className="unseen" role="status">
@@ -17,10 +18,7 @@ export function Notices({ sessionView }: { sessionView: SessionView }) {
       {lost || !online ? (
         <p className="notice notice-warn">
           <Spinner />
-          <span>
-            {online ? "The connection is lost. " : "You are offline. "}
-            Answers go on at the server and nothing is lost; this page comes back by itself.
-          </span>
+          <span>{online ? t("chat.lostText") : t("chat.offlineText")}</span>
         </p>
       ) : (
         problem && (
@@ -29,25 +27,23 @@ export function Notices({ sessionView }: { sessionView: SessionView }) {
             <span>{problem}</span>
             {remedy === "again" && (
               <Button onClick={() => session.regenerate()}>
-                <RetryIcon size={16} /> Try again
+                <RetryIcon size={16} /> {t("page.tryAgain")}
               </Button>
             )}
-            {remedy === "back" && <span>What you wrote is back in the box.</span>}
+            {remedy === "back" && <span>{t("chat.backInBox")}</span>}
           </div>
         )
       )}
       {!lost && live.isWorkerLost && (
         <p className="notice notice-warn">
           <Spinner />
-          <span>The server lost this answer’s worker: waiting for another. Nothing that was stored is lost.</span>
+          <span>{t("chat.workerLost")}</span>
         </p>
       )}
       {!lost && live.retry && (
         <p className="notice">
           <Spinner />
-          <span>
-            {live.retry.reason} (asking again{live.retry.seconds >= 1 ? ` in ${Math.round(live.retry.seconds)} s` : ""})
-          </span>
+          <span>{t("chat.retry", { reason: live.retry.reason, seconds: Math.floor(live.retry.seconds) })}</span>
         </p>
       )}
       {!lost && status === "submitted" && !live.retry && (

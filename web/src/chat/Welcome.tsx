@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../api";
 import type { Attachment } from "../files";
+import { factsOf, t } from "../language";
 import { InspectorNote } from "../models/InspectorNote";
 import { showError } from "../state/showError";
 import { useLoaded } from "../state/loading";
@@ -28,10 +29,8 @@ export function Welcome({ model, onExample }: Props) {
   };
   return (
     <section className="welcome">
-      <h1>What shall we look at?</h1>
-      <p>
-        Drop in images, documents or audio, and see what the tools return and what the model really gets.
-      </p>
+      <h1>{t("welcome.question")}</h1>
+      <p>{t("welcome.text")}</p>
       {model?.startsWith("inspector") && <InspectorNote />}
       {examples.value && (
         <ul className="examples">
@@ -48,15 +47,15 @@ export function Welcome({ model, onExample }: Props) {
 
 function Card({ example, starts, onStart }: { example: Example; starts: boolean; onStart: () => void }) {
   return (
-    <button type="button" className="example" disabled={starts} onClick={onStart}>
+    <button type="button" className="example" lang="en" disabled={starts} onClick={onStart}>
       <span className="example-title">
         {example.title}
-        {starts ? <Spinner label="Starting" /> : <ArrowRightIcon size={18} />}
+        {starts ? <Spinner label={t("welcome.starting")} /> : <ArrowRightIcon size={18} />}
       </span>
       <span className="example-text">{example.text}</span>
       {example.files.length > 0 && (
         <span className="example-files">
-          <AttachIcon size={14} /> {example.files.join(", ")}
+          <AttachIcon size={14} /> {factsOf(example.files)}
         </span>
       )}
     </button>

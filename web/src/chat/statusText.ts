@@ -1,4 +1,5 @@
 // The state of the answer for screen readers.
+import { t } from "../language";
 import { blocksOf } from "../messages/blocks";
 import type { Message } from "../types";
 
@@ -13,8 +14,8 @@ type AnswerState = {
 
 /** An answer is there once it has ended, if there is anything of it to see. */
 export function statusText({ status, running, problem, last }: AnswerState): string {
-  if (status === "submitted" || status === "streaming") return "An answer is being written.";
+  if (status === "submitted" || status === "streaming") return t("chat.writing");
   if (problem) return "";
-  if (running) return "An answer is being written.";
-  return last?.role === "assistant" && blocksOf(last.parts).length > 0 ? "The answer is there." : "";
+  if (running) return t("chat.writing");
+  return last?.role === "assistant" && blocksOf(last.parts).length > 0 ? t("chat.there") : "";
 }

@@ -1,5 +1,6 @@
 // Buttons that attach files from disk and, on touch devices, from the camera.
 import { useRef } from "preact/hooks";
+import { t } from "../language";
 import { touches } from "../state/media";
 import { AttachIcon, CameraIcon, IconButton } from "../ui";
 
@@ -15,18 +16,18 @@ export function Attaching({ onFiles }: Props) {
   };
   return (
     <>
-      <IconButton label="Attach files" icon={<AttachIcon />} onClick={() => picker.current?.click()} />
-      <input ref={picker} type="file" multiple hidden aria-label="Files to attach" onChange={onPicked("picker")} />
+      <IconButton label={t("composer.attach")} icon={<AttachIcon />} onClick={() => picker.current?.click()} />
+      <input ref={picker} type="file" multiple hidden aria-label={t("composer.attachInput")} onChange={onPicked("picker")} />
       {touches && (
         <>
-          <IconButton label="Take a picture" icon={<CameraIcon />} onClick={() => camera.current?.click()} />
+          <IconButton label={t("composer.camera")} icon={<CameraIcon />} onClick={() => camera.current?.click()} />
           <input
             ref={camera}
             type="file"
             accept="image/*"
             capture="environment"
             hidden
-            aria-label="Picture to attach"
+            aria-label={t("composer.cameraInput")}
             onChange={onPicked("camera")}
           />
         </>

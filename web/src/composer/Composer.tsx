@@ -4,6 +4,7 @@ import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, u
 import type { SessionView } from "../chat/session/useSession";
 import { UploadTray, useUploads } from "../files";
 import { outcomeOf } from "../files/uploads/outcome";
+import { t } from "../language";
 import { findModel } from "../models/findModel";
 import { useApp } from "../state/AppProvider";
 import { touches } from "../state/media";
@@ -31,8 +32,6 @@ type Props = {
   away: boolean;
   onDown: () => void;
 };
-
-const usual = touches ? "@ offers files" : "Enter sends, Shift+Enter starts a line, @ offers files";
 
 export function Composer({ handle, place, model, sessionView, readOnly, away, onDown }: Props) {
   const { me, models } = useApp();
@@ -92,12 +91,12 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
     session.send(words, attachments);
   };
   const hint = isRed
-    ? "Remove what is red, or try again"
+    ? t("composer.hintRed")
     : sessionView.busy
-      ? "Stop first (Esc), or wait"
+      ? t("composer.hintBusy")
       : uploads.ready
-        ? usual
-        : "Uploading…";
+        ? t(touches ? "composer.hintTouch" : "composer.hint")
+        : t("composer.uploading");
   const onKeyDown = (event: KeyboardEvent) => {
     if (suggestions.onKeyDown(event)) return;
     if (!isSending(event)) return;
@@ -112,14 +111,14 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
     event.preventDefault();
     uploads.add(files, "paste");
   };
-  if (readOnly) return <p className="composer-note">This conversation was shared with you to read.</p>;
+  if (readOnly) return <p className="composer-note">{t("composer.readOnly")}</p>;
   return (
     <div className="composer">
-      {away && <IconButton className="to-end" label="Go to the newest message" icon={<DownIcon />} onClick={onDown} />}
+      {away && <IconButton className="to-end" label={t("composer.toEnd")} icon={<DownIcon />} onClick={onDown} />}
       <DropZone onFiles={(files) => uploads.add(files, "drop")} />
       <form
         className="composer-box"
-        aria-label="Write a message"
+        aria-label={t("composer.form")}
         onSubmit={(event) => {
           event.preventDefault();
           send();
@@ -131,11 +130,11 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
         <textarea
           ref={box}
           className="composer-text"
-          aria-label="Message"
+          aria-label={t("composer.message")}
           aria-autocomplete="list"
           aria-controls={suggestions.items.length ? "offers" : undefined}
           aria-activedescendant={suggestions.items.length ? `offer-${suggestions.at}` : undefined}
-          placeholder="Ask about anything you can show…"
+          placeholder={t("composer.placeholder")}
           rows={1}
           value={text}
           onInput={(event) => {
@@ -157,9 +156,9 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
           />
           <span className={`composer-hint ${isRed ? "composer-red" : ""}`}>{hint}</span>
           {sessionView.busy ? (
-            <IconButton className="send stop" label="Stop" icon={<StopIcon />} onClick={() => void session.stop()} />
+            <IconButton className="send stop" label={t("composer.stop")} icon={<StopIcon />} onClick={() => void session.stop()} />
           ) : (
-            <IconButton className="send" type="submit" label="Send" icon={<SendIcon />} disabled={!ready} />
+            <IconButton className="send" type="submit" label={t("composer.send")} icon={<SendIcon />} disabled={!ready} />
           )}
         </div>
       </form>

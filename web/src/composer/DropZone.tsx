@@ -1,5 +1,6 @@
 // Accepts files dropped anywhere on the page, and shows an overlay while they hover.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../language";
 import { filesOf } from "./droppedFiles";
 import { toast, UploadIcon } from "../ui";
 
@@ -31,7 +32,7 @@ export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
       event.preventDefault();
       void filesOf(event.dataTransfer).then(
         (files) => files.length > 0 && latest.current(files),
-        () => toast("The folder can’t be read. Drop its files instead.", "bad"),
+        () => toast(t("composer.folderUnreadable"), "bad"),
       );
     };
     window.addEventListener("dragenter", enter);
@@ -50,7 +51,7 @@ export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
     <div className="drop" aria-hidden="true">
       <div>
         <UploadIcon size={32} />
-        Drop files to attach them
+        {t("composer.drop")}
       </div>
     </div>
   );

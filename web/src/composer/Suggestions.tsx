@@ -1,11 +1,12 @@
 // The list of files suggested after @ or #.
+import { t } from "../language";
 import type { useSuggestions } from "./useSuggestions";
-import { ownAddress } from "../files/attachment";
+import { labelOf, ownAddress } from "../files/attachment";
 import { FileIcon } from "../ui";
 
 export function Suggestions({ suggestions }: { suggestions: ReturnType<typeof useSuggestions> }) {
   return (
-    <ul className="offers" id="offers" role="listbox" aria-label="Files of this conversation">
+    <ul className="offers" id="offers" role="listbox" aria-label={t("composer.suggestions")}>
       {suggestions.items.map((suggestion, index) => {
         const source = ownAddress(suggestion.file.thumbnail);
         return (
@@ -22,7 +23,7 @@ export function Suggestions({ suggestions }: { suggestions: ReturnType<typeof us
             <span className="offer-picture">
               {source ? <img src={source} alt="" width={36} height={36} loading="lazy" /> : <FileIcon size={18} />}
             </span>
-            <strong>{suggestion.words}</strong>
+            <strong>{labelOf(suggestion.file)}</strong>
             <span className="offer-name">{suggestion.file.name}</span>
           </li>
         );

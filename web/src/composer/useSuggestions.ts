@@ -2,7 +2,7 @@
 import type { RefObject } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import type { Attachment } from "../files";
-import { referenceText } from "../files/attachment";
+import { labelOf, referenceText } from "../files/attachment";
 
 type Suggestion = { file: Attachment; words: string };
 type Open = { items: Suggestion[]; from: number; to: number; at: number };
@@ -59,7 +59,8 @@ function suggestionsFor(files: ReadonlyMap<number, Attachment>, words: string): 
   for (const [number, file] of [...files].reverse()) {
     if (file.state === "deleted") continue;
     const suggestion = { file, words: referenceText(file.kind, number) };
-    const hit = !words || String(number).startsWith(words) || suggestion.words.replace(" ", "").startsWith(words);
+    const names = [suggestion.words, labelOf(file).toLowerCase()].map((name) => name.replace(" ", ""));
+    const hit = !words || String(number).startsWith(words) || names.some((name) => name.startsWith(words));
     if (hit || file.name.toLowerCase().includes(words)) suggestions.push(suggestion);
     if (suggestions.length === maxSuggestions) break;
   }

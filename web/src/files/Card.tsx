@@ -1,6 +1,7 @@
 // A file without a preview: the reason, or else its type.
 import "./reading.css";
 import type { ComponentChildren } from "preact";
+import { t } from "../language";
 import { WarnIcon } from "../ui/icons";
 import { typeOf, type Attachment } from "./attachment";
 import { KindIcon } from "./KindIcon";
@@ -19,7 +20,7 @@ export function Card(p: { file: Attachment; says?: string; children?: ComponentC
 
 /** Why a file isn't available, as a sentence, or null. */
 function troubleOf(file: Attachment): string | null {
-  if (file.state === "deleted") return "This file was deleted. Its number and name stay.";
-  if (file.state === "quarantined") return `This file is held back: ${file.problem ?? "it was not found safe"}`;
-  return file.problem ? `This file can't be used: ${file.problem}` : null;
+  if (file.state === "deleted") return t("files.deleted");
+  if (file.state === "quarantined") return t("files.heldBack", { why: file.problem ?? t("files.notSafe") });
+  return file.problem ? t("files.unusable", { why: file.problem }) : null;
 }

@@ -1,5 +1,6 @@
 // A document: the first page of a PDF, which opens the page view, or the text of other documents.
 import { useState } from "preact/hooks";
+import { t } from "../language";
 import { Button } from "../ui";
 import { labelOf, ownAddress, type Attachment } from "./attachment";
 import { Card } from "./Card";
@@ -15,12 +16,12 @@ export function DocumentView(p: { file: Attachment }) {
 function Pdf(p: { file: Attachment }) {
   const [drawn, draw] = useState(Boolean(p.file.thumbnail));
   const open = () => view({ what: "pages", file: p.file });
-  const label = `Open ${labelOf(p.file)}, ${p.file.name}`;
+  const label = t("files.openNamed", { label: labelOf(p.file), name: p.file.name });
   if (!drawn)
     return (
       <Card file={p.file}>
         <Button aria-label={label} onClick={open}>
-          Open
+          {t("files.openButton")}
         </Button>
       </Card>
     );
@@ -30,7 +31,7 @@ function Pdf(p: { file: Attachment }) {
         src={ownAddress(p.file.thumbnail)}
         width="190"
         height="260"
-        alt={`First page of ${p.file.name}`}
+        alt={t("files.firstPage", { name: p.file.name })}
         loading="lazy"
         decoding="async"
         onError={() => draw(false)}
@@ -45,7 +46,7 @@ function Readable(p: { file: Attachment }) {
   if (open) return <TextView file={p.file} />;
   return (
     <Card file={p.file}>
-      <Button onClick={() => show(true)}>Show its text</Button>
+      <Button onClick={() => show(true)}>{t("files.showText")}</Button>
     </Card>
   );
 }

@@ -1,6 +1,7 @@
 // The line below a file: number, name, size, origin, and buttons to download or delete it.
+import { sizeOf, t } from "../language";
 import { IconButton, TrashIcon } from "../ui";
-import { originOf, isDeletable, isThere, measureOf, sizeOf, type Attachment } from "./attachment";
+import { originOf, isDeletable, isThere, measureOf, type Attachment } from "./attachment";
 import { Badge } from "./Badge";
 import { useFiles } from "./context";
 import { Download } from "./Download";
@@ -20,7 +21,7 @@ export function FileLine(p: { file: Attachment }) {
       <span className="file-quiet">{facts}</span>
       {isThere(file) && <Download file={file} small />}
       {remove && isDeletable(file) && (
-        <IconButton small label={`Delete ${file.name}`} icon={<TrashIcon />} onClick={() => remove(file)} />
+        <IconButton small label={t("files.delete", { name: file.name })} icon={<TrashIcon />} onClick={() => remove(file)} />
       )}
     </div>
   );

@@ -1,6 +1,7 @@
 // One file in the conversation: its preview or player, and its caption.
 import { useState } from "preact/hooks";
-import { isThere, labelOf, typeOf, type Attachment } from "./attachment";
+import { t } from "../language";
+import { isThere, titleOf, typeOf, type Attachment } from "./attachment";
 import { useAnchor } from "./anchors";
 import { Card } from "./Card";
 import { DocumentView } from "./DocumentView";
@@ -13,23 +14,25 @@ import { FilmView, SoundView } from "./PlayerView";
 
 const TextView = lazy(() => import("./TextView").then((found) => found.TextView));
 
-const IN_TEXT = { width: 640, height: 480 };
-const BELOW_TEXT = { width: 440, height: 330 };
+/** The width of the text, which a chart needs to be read. */
+const IN_ANSWER = { width: 736, height: 520 };
 /** Smaller, so that the question stays visible below its files. */
 const UPLOADED = { width: 440, height: 200 };
 
-/** `inline`: the model placed it in its text, so it may be larger; `caption`: the model's text for it. */
-export function FileView(p: { file: Attachment; inline?: boolean; caption?: string | undefined }) {
+/** `caption`: the model's text for it. */
+export function FileView(p: { file: Attachment; caption?: string | undefined }) {
   const anchor = useAnchor(p.file.number);
   const caption = p.caption || p.file.description;
-  const max = p.file.origin.by === "user" ? UPLOADED : BELOW_TEXT;
+  const max = p.file.origin.by === "user" ? UPLOADED : IN_ANSWER;
   return (
-    <figure ref={anchor} className="file" tabIndex={-1} aria-label={`${labelOf(p.file)}: ${p.file.name}`}>
-      <Sight file={p.file} max={p.inline ? IN_TEXT : max} />
+    <figure ref={anchor} className="file" tabIndex={-1} aria-label={titleOf(p.file)}>
+      <Sight file={p.file} max={max} />
       <figcaption>
         {caption && <p className="file-caption">{caption}</p>}
         <FileLine file={p.file} />
-        {p.file.corrected && <p className="file-quiet">It claimed to be {typeOf(p.file.corrected)} and is {typeOf(p.file.media_type)}.</p>}
+        {p.file.corrected && (
+          <p className="file-quiet">{t("files.corrected", { claimed: typeOf(p.file.corrected), type: typeOf(p.file.media_type) })}</p>
+        )}
       </figcaption>
     </figure>
   );
@@ -40,7 +43,7 @@ function Sight(p: { file: Attachment; max: Size }) {
   const [broken, breakDown] = useState(false);
   const { file, max } = p;
   const onBroken = () => breakDown(true);
-  if (broken && file.kind !== "text") return <Card file={file} says="It can't be shown here. Download it instead." />;
+  if (broken && file.kind !== "text") return <Card file={file} says={t("files.broken")} />;
   if (!isThere(file)) return <Card file={file} />;
   switch (file.kind) {
     case "image":
@@ -57,7 +60,7 @@ function Sight(p: { file: Attachment; max: Size }) {
         <>
           <ImageView file={file} max={max} onBroken={onBroken} />
           <details className="file-source">
-            <summary>Source</summary>
+            <summary>{t("files.source")}</summary>
             <TextView file={file} />
           </details>
         </>

@@ -1,5 +1,6 @@
 // An image in a box sized before it is loaded; a click opens the lightbox.
 import { useState } from "preact/hooks";
+import { t } from "../language";
 import { isDrawn, labelOf, ownAddress, type Attachment } from "./attachment";
 import { useFiles } from "./context";
 import { fit, sizeFrom, type Size } from "./fitting";
@@ -18,7 +19,7 @@ export function ImageView(p: { file: Attachment; max: Size; onBroken(): void }) 
     <button
       type="button"
       className={loaded ? "file-picture" : "file-picture file-waiting"}
-      aria-label={`Open ${labelOf(p.file)} in full`}
+      aria-label={t("files.open", { label: labelOf(p.file) })}
       onClick={() => openImage(p.file, files)}
     >
       <img

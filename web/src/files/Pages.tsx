@@ -1,10 +1,11 @@
 // A PDF as page images, loaded as they come near. The original is only downloaded: PDF viewers run its scripts.
 import "./viewer.css";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../language";
 import { IconButton } from "../ui";
 import { CloseIcon } from "../ui/icons";
 import { useModal } from "../ui/useModal";
-import { labelOf, partOf, type Attachment } from "./attachment";
+import { titleOf, partOf, type Attachment } from "./attachment";
 import { Download } from "./Download";
 import { view } from "./viewing";
 
@@ -29,20 +30,20 @@ export function Pages(p: { file: Attachment; from?: number | undefined }) {
     go((now) => now + by);
   };
   return (
-    <dialog ref={dialog} className="viewer viewer-document" aria-label={`${labelOf(file)}: ${file.name}`} onClose={close} onKeyDown={onKeyDown}>
+    <dialog ref={dialog} className="viewer viewer-document" aria-label={titleOf(file)} onClose={close} onKeyDown={onKeyDown}>
       <header className="viewer-bar">
         <p className="viewer-title">
-          <span>{file.number === null ? file.name : `${labelOf(file)}: ${file.name}`}</span>
+          <span>{titleOf(file)}</span>
         </p>
         <PageNumber page={page} pages={pages} go={(to) => go(() => to)} />
         <Download file={file} />
-        <IconButton label="Close" icon={<CloseIcon />} onClick={close} />
+        <IconButton label={t("page.close")} icon={<CloseIcon />} onClick={close} />
       </header>
-      <div ref={shown} className="viewer-pages" tabIndex={0} role="region" aria-label="Pages">
+      <div ref={shown} className="viewer-pages" tabIndex={0} role="region" aria-label={t("viewer.pages")}>
         {Array.from({ length: pages }, (_, index) => (
           <Page key={index} file={file} page={index + 1} />
         ))}
-        {(file.pages ?? 1) > pages && <p className="viewer-words">Download it to read on: it has {file.pages} pages.</p>}
+        {(file.pages ?? 1) > pages && <p className="viewer-words">{t("viewer.morePages", { pages: file.pages ?? 1 })}</p>}
       </div>
     </dialog>
   );
@@ -50,15 +51,14 @@ export function Pages(p: { file: Attachment; from?: number | undefined }) {
 
 function Page(p: { file: Attachment; page: number }) {
   const [failed, fail] = useState(false);
-  const name = `Page ${p.page}`;
   return (
     <div className="viewer-page" data-page={p.page}>
       {failed ? (
-        <p className="viewer-words">{name} can't be drawn here. Download the document.</p>
+        <p className="viewer-words">{t("viewer.pageBroken", { page: p.page })}</p>
       ) : (
         <img
           src={partOf(p.file, `pages/${p.page}`)}
-          alt={name}
+          alt={t("viewer.page", { page: p.page })}
           width="794"
           height="1123"
           loading="lazy"
@@ -80,10 +80,10 @@ function PageNumber(p: { page: number; pages: number; go(to: number): void }) {
   return (
     <form className="viewer-number" onSubmit={onSubmit}>
       <label>
-        <span className="unseen">Page</span>
+        <span className="unseen">{t("viewer.pageNumber")}</span>
         <input ref={field} type="number" min="1" max={p.pages} value={p.page} onBlur={onSubmit} />
       </label>{" "}
-      of {p.pages}
+      {t("viewer.ofPages", { pages: p.pages })}
     </form>
   );
 }

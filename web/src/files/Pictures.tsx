@@ -1,6 +1,7 @@
 // Image lightbox: next and previous, zoom by wheel, pinch, double click or keys, and pan.
 import "./viewer.css";
 import { useEffect, useState } from "preact/hooks";
+import { t } from "../language";
 import { IconButton } from "../ui";
 import { CloseIcon, DownloadIcon, LeftIcon, RightIcon, TrashIcon, ZoomInIcon, ZoomOutIcon } from "../ui/icons";
 import { useModal } from "../ui/useModal";
@@ -31,27 +32,27 @@ export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} className="viewer" aria-label="Pictures of this conversation" onClose={close} onKeyDown={onKeyDown}>
+    <dialog ref={dialog} className="viewer" aria-label={t("viewer.pictures")} onClose={close} onKeyDown={onKeyDown}>
       <header className="viewer-bar">
         <p className="viewer-title" aria-live="polite">
           <span>{picture.title}</span>
           <span className="file-quiet">{[picture.note, count(at, p.pictures.length)].filter(Boolean).join(" · ")}</span>
         </p>
         <IconButton
-          label="Smaller"
+          label={t("viewer.smaller")}
           icon={<ZoomOutIcon />}
           aria-disabled={zoom.scale === 1}
           onClick={() => change((from) => zoomAt(from, 1 / STEP, MIDDLE))}
         />
-        <IconButton label="Larger" icon={<ZoomInIcon />} onClick={() => change((from) => zoomAt(from, STEP, MIDDLE))} />
+        <IconButton label={t("viewer.larger")} icon={<ZoomInIcon />} onClick={() => change((from) => zoomAt(from, STEP, MIDDLE))} />
         {picture.download && (
-          <a className="icon-button" href={picture.download} download="" aria-label="Download" title="Download">
+          <a className="icon-button" href={picture.download} download="" aria-label={t("files.downloadShort")} title={t("files.downloadShort")}>
             <DownloadIcon />
           </a>
         )}
         {picture.remove && (
           <IconButton
-            label="Delete"
+            label={t("page.delete")}
             icon={<TrashIcon />}
             onClick={() => {
               close();
@@ -59,16 +60,16 @@ export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
             }}
           />
         )}
-        <IconButton label="Close" icon={<CloseIcon />} onClick={close} />
+        <IconButton label={t("page.close")} icon={<CloseIcon />} onClick={close} />
       </header>
       <div ref={stage} className={zoom.scale > 1 ? "viewer-stage viewer-near" : "viewer-stage"} {...touch}>
         <Sight key={picture.large} picture={picture} zoom={zoom} />
       </div>
       {p.pictures.length > 1 && (
-        <nav className="viewer-turn" aria-label="Other pictures">
-          <IconButton label="Previous picture" icon={<LeftIcon />} aria-disabled={at === 0} onClick={() => turn(-1)} />
+        <nav className="viewer-turn" aria-label={t("viewer.others")}>
+          <IconButton label={t("viewer.previous")} icon={<LeftIcon />} aria-disabled={at === 0} onClick={() => turn(-1)} />
           <IconButton
-            label="Next picture"
+            label={t("viewer.next")}
             icon={<RightIcon />}
             aria-disabled={at === p.pictures.length - 1}
             onClick={() => turn(1)}
@@ -83,7 +84,7 @@ function Sight(p: { picture: Picture; zoom: Zoom }) {
   const [state, set] = useState<"waiting" | "here" | "failed">("waiting");
   const { large, small, title, width, height } = p.picture;
   const { x, y, scale } = p.zoom;
-  if (state === "failed") return <p className="viewer-words">This picture can't be shown. It may have been deleted.</p>;
+  if (state === "failed") return <p className="viewer-words">{t("viewer.broken")}</p>;
   return (
     <>
       {state === "waiting" && small && small !== large && (
@@ -119,4 +120,4 @@ function zoomBy(key: string, zoom: Zoom): ((from: Zoom) => Zoom) | undefined {
   return arrow && ((from) => pan(from, { x: arrow[0] * SHIFT, y: arrow[1] * SHIFT }));
 }
 
-const count = (at: number, of: number) => (of > 1 ? `${at + 1} of ${of}` : "");
+const count = (at: number, of: number) => (of > 1 ? t("viewer.position", { at: at + 1, count: of }) : "");

@@ -1,5 +1,5 @@
 // Audio and video in the browser's own players. Nothing is loaded before playback.
-import { labelOf, ownAddress, type Attachment } from "./attachment";
+import { titleOf, ownAddress, type Attachment } from "./attachment";
 import { fit, sizeFrom, type Size } from "./fitting";
 
 const WIDE = { width: 480, height: 270 };
@@ -11,7 +11,7 @@ export function SoundView(p: { file: Attachment; onBroken(): void }) {
       controls
       preload="none"
       src={ownAddress(p.file.url)}
-      aria-label={`${labelOf(p.file)}: ${p.file.name}`}
+      aria-label={titleOf(p.file)}
       onError={p.onBroken}
     />
   );
@@ -30,7 +30,7 @@ export function FilmView(p: { file: Attachment; max: Size; onBroken(): void }) {
       width={box.width}
       height={box.height}
       src={ownAddress(p.file.url)}
-      aria-label={`${labelOf(p.file)}: ${p.file.name}`}
+      aria-label={titleOf(p.file)}
       onError={p.onBroken}
     />
   );

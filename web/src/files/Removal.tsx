@@ -1,6 +1,7 @@
 // Confirmation dialog that deletes a file, mounted once per conversation.
 import { useState } from "preact/hooks";
 import { api } from "../api";
+import { t } from "../language";
 import { showError } from "../state/showError";
 import { Button, Dialog } from "../ui";
 import { labelOf, type Attachment } from "./attachment";
@@ -15,20 +16,21 @@ export function Removal(p: { file: Attachment; onDeleted(file: Attachment): void
       await api.del(address);
       p.onDeleted(await api.get<Attachment>(address));
     } catch (error) {
-      showError(error, "Not deleted: ");
+      showError(error, "errors.notDeleted");
     }
     p.onClose();
   };
   return (
-    <Dialog open onClose={p.onClose} title="Delete this file?">
+    <Dialog open onClose={p.onClose} title={t("files.deleteQuestion")}>
       <p>
-        {p.file.number === null ? "" : `${labelOf(p.file)}, `}“{p.file.name}”: its bytes will be gone for good. Its name and
-        number stay.
+        {p.file.number === null
+          ? t("files.deleteText", { name: p.file.name })
+          : t("files.deleteLabelled", { label: labelOf(p.file), name: p.file.name })}
       </p>
       <div className="dialog-actions">
-        <Button onClick={p.onClose}>Keep it</Button>
+        <Button onClick={p.onClose}>{t("page.keep")}</Button>
         <Button look="danger" disabled={busy} onClick={() => void remove()}>
-          Delete
+          {t("page.delete")}
         </Button>
       </div>
     </Dialog>

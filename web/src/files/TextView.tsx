@@ -1,5 +1,6 @@
 // The text of a file, loaded when it comes into view: lines, or a table for CSV and TSV. Never rendered as markup.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../language";
 import { Button } from "../ui";
 import { labelOf, partOf, type Attachment } from "./attachment";
 import { Card } from "./Card";
@@ -21,11 +22,11 @@ export function TextView(p: { file: Attachment }) {
     () => whenNear(place.current, (signal) => fetchText(p.file, signal).then(find, () => signal.aborted || find("failed"))),
     [p.file.id],
   );
-  if (found === "failed") return <Card file={p.file} says="Its text can't be read here. Download it instead." />;
+  if (found === "failed") return <Card file={p.file} says={t("files.textBroken")} />;
   if (found === "waiting") return <div ref={place} className="file-text file-waiting" aria-busy="true" />;
   return (
     <div className="file-text">
-      <div className="file-scroll" tabIndex={0} role="region" aria-label={`Text of ${labelOf(p.file)}`}>
+      <div className="file-scroll" tabIndex={0} role="region" aria-label={t("files.textOf", { label: labelOf(p.file) })}>
         {TABLES.has(p.file.media_type) ? (
           <Table text={found.text} separator={TABLES.get(p.file.media_type)} maxRows={all ? MAX_ROWS : LINES} />
         ) : (
@@ -34,10 +35,10 @@ export function TextView(p: { file: Attachment }) {
       </div>
       {isLong(found.text) && (
         <Button look="quiet" aria-expanded={all} onClick={() => showAll(!all)}>
-          {all ? "Show less" : "Show more"}
+          {t(all ? "page.showLess" : "page.showMore")}
         </Button>
       )}
-      {all && found.cut && <p className="file-quiet">The rest is left out here. Download the file to read all of it.</p>}
+      {all && found.cut && <p className="file-quiet">{t("files.restLeftOut")}</p>}
     </div>
   );
 }

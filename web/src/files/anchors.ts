@@ -30,10 +30,30 @@ function name(number: number, all: Set<HTMLElement>) {
   for (const other of others) other.removeAttribute("id");
 }
 
+/** What shows the files that are folded away, by number. */
+const folded = new Map<number, () => void>();
+
+/** Lets links unfold files that aren't on the page yet. */
+export function useFolded(numbers: readonly (number | null)[], unfold: () => void): void {
+  useLayoutEffect(() => {
+    for (const number of numbers) if (number !== null) folded.set(number, unfold);
+    return () => {
+      for (const number of numbers) if (number !== null && folded.get(number) === unfold) folded.delete(number);
+    };
+  });
+}
+
 const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** Scrolls to the file, focuses it and highlights it briefly. Does nothing if the file isn't shown. */
 export function scrollToFile(number: number): void {
+  const unfold = folded.get(number);
+  unfold?.();
+  if (unfold) requestAnimationFrame(() => show(number));
+  else show(number);
+}
+
+function show(number: number): void {
   const shown = document.getElementById(anchorOf(number));
   if (!shown) return;
   const message = shown.closest("li.message") ?? shown; // messages that were never near have no layout yet

@@ -1,4 +1,5 @@
 // A file of a conversation as sent by the server, and its labels.
+import { clockOf, numberOf, type PlainKey, t } from "../language";
 import { at } from "../prefix";
 import type { Kind } from "./kind";
 
@@ -33,19 +34,22 @@ export type Attachment = {
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 
 /** Readable names of media types. */
-const NAMES = new Map([
-  [`${OFFICE}wordprocessingml.document`, "Word document"],
-  [`${OFFICE}spreadsheetml.sheet`, "Excel workbook"],
-  [`${OFFICE}presentationml.presentation`, "PowerPoint presentation"],
-  ["application/vnd.oasis.opendocument.text", "OpenDocument text"],
-  ["application/vnd.oasis.opendocument.spreadsheet", "OpenDocument spreadsheet"],
-  ["application/vnd.oasis.opendocument.presentation", "OpenDocument presentation"],
-  ["application/octet-stream", "unknown type"],
-  ["application/zip", "ZIP archive"],
-  ["application/pdf", "PDF"],
+const NAMES = new Map<string, PlainKey>([
+  [`${OFFICE}wordprocessingml.document`, "files.word"],
+  [`${OFFICE}spreadsheetml.sheet`, "files.excel"],
+  [`${OFFICE}presentationml.presentation`, "files.powerPoint"],
+  ["application/vnd.oasis.opendocument.text", "files.openText"],
+  ["application/vnd.oasis.opendocument.spreadsheet", "files.openSpreadsheet"],
+  ["application/vnd.oasis.opendocument.presentation", "files.openPresentation"],
+  ["application/octet-stream", "files.unknownType"],
+  ["application/zip", "files.zip"],
+  ["application/pdf", "files.pdf"],
 ]);
 
-export const typeOf = (mediaType: string) => NAMES.get(mediaType) ?? mediaType;
+export function typeOf(mediaType: string): string {
+  const name = NAMES.get(mediaType);
+  return name ? t(name) : mediaType;
+}
 
 /** Types that browsers display and the server serves inline. For all others only the thumbnail is shown. */
 const DRAWN = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
@@ -58,35 +62,30 @@ export const isThere = (file: Attachment) => (file.state === "ready" || file.sta
 /** Whether it can be deleted from its conversation. An unsent upload is removed in the upload tray instead. */
 export const isDeletable = (file: Attachment) => file.number !== null && file.state !== "deleted";
 
-/** A reference such as "image 5" or "document 3"; "file 7" if the kind is unknown. */
+/** A reference such as "image 5", in the server's language: it reads no other, and models get files with such labels. */
 export function referenceText(kind: string, number: number): string {
   return `${kind === "other" ? "file" : kind} ${number}`;
 }
 
-/** Like `spoken`, but the name for a file without a number. */
+/** The label of a file's number in the language of the page: "image 5", or "file 7" if the kind is unknown. */
+export const numberedOf = (kind: string, number: number) => t("files.label", { kind, number });
+
+/** The label of a file; its name if it has no number. */
 export function labelOf(file: Attachment): string {
-  return file.number === null ? file.name : referenceText(file.kind, file.number);
+  return file.number === null ? file.name : numberedOf(file.kind, file.number);
 }
 
-/** A readable size: 900 bytes, 12 kB, 2.1 MB; empty if unknown. */
-export function sizeOf(bytes: number | null): string {
-  if (bytes === null) return "";
-  if (bytes < 1000) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
-  if (bytes < 999_500) return `${Math.round(bytes / 1000)} kB`;
-  if (bytes < 999_950_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
-  return `${(bytes / 1_000_000_000).toFixed(1)} GB`;
+/** Label and name: "image 5: chart.png". */
+export function titleOf(file: Attachment): string {
+  return file.number === null ? file.name : t("files.named", { label: labelOf(file), name: file.name });
 }
 
-/** Seconds as 0:07, 3:20 or 1:02:05. */
-function clockOf(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
-  const rest = String(whole % 60).padStart(2, "0");
-  return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
-}
+const TENTHS = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
 
 /** A time in video or audio; below ten seconds with one decimal. */
-export const momentOf = (seconds: number) => (seconds < 10 ? `${seconds.toFixed(1)} s` : clockOf(seconds));
+export function momentOf(seconds: number): string {
+  return seconds < 10 ? t("files.seconds", { seconds: numberOf(seconds, TENTHS) }) : clockOf(seconds);
+}
 
 /** Names of tools that run code. */
 const CODE_TOOLS = /code|bash|python|shell/i;
@@ -95,23 +94,23 @@ const CODE_TOOLS = /code|bash|python|shell/i;
 export function originOf(origin: Attachment["origin"]): string {
   switch (origin.by) {
     case "user":
-      return origin.shared_by ? `from a conversation shared by ${origin.shared_by}` : "you";
+      return origin.shared_by ? t("files.fromShared", { name: origin.shared_by }) : t("files.byYou");
     case "assistant":
-      return "the model";
+      return t("files.byModel");
     case "provider":
-      return `made by ${origin.tool && !CODE_TOOLS.test(origin.tool) ? origin.tool : "code"} that the provider ran`;
+      return origin.tool && !CODE_TOOLS.test(origin.tool) ? t("files.byHosted", { tool: origin.tool }) : t("files.byHostedCode");
     case "url":
-      return "from a URL";
+      return t("files.fromUrl");
     case "tool":
     case "mcp":
-      return origin.tool ? `tool ${origin.tool}` : "a tool";
+      return origin.tool ? t("files.byTool", { tool: origin.tool }) : t("files.bySomeTool");
   }
 }
 
 /** Pixels, pages or duration, if known. */
 export function measureOf(file: Attachment): string | null {
   if (file.pixels && (file.kind === "image" || file.kind === "video")) return `${file.pixels[0]} × ${file.pixels[1]}`;
-  if (file.pages !== null) return file.pages === 1 ? "1 page" : `${file.pages} pages`;
+  if (file.pages !== null) return t("files.pages", { count: file.pages });
   return file.seconds === null ? null : clockOf(file.seconds);
 }
 

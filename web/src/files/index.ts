@@ -2,7 +2,7 @@
 import "./files.css";
 export type { Attachment } from "./attachment";
 export type { Kind } from "./kind";
-export { isThere, labelOf, sizeOf, referenceText } from "./attachment";
+export { isThere, labelOf, titleOf, numberedOf, referenceText } from "./attachment";
 export { scrollToFile } from "./anchors";
 export { openAt } from "./openAt";
 export { FilesProvider, useFiles } from "./context";

@@ -1,13 +1,11 @@
 // Components loaded when they are first shown, so that the start page stays small.
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { loadWithRetry } from "../state/parts";
+import { t } from "../language";
+import { loadPart } from "../state/parts";
 import { Button, toast } from "../ui";
 
-const WAITING = "This part of the page could not be loaded yet. It is loaded as soon as the connection is back.";
-const LOST = "This part of the page could not be loaded. Check the connection, then reload the page.";
-
-type Options = { meanwhile?: ComponentChildren; onLost?: () => void };
+type Options = { meanwhile?: () => ComponentChildren; onLost?: () => void };
 
 /** `meanwhile` is shown until the component is loaded. Offline, loading resumes once the connection is back. If loading
  * fails for good, an error is shown in its place, or as a toast if `onLost` is set. */
@@ -25,23 +23,23 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
       const onFailed = () => {
         if (left) return;
         setState("lost");
-        if (options.onLost) toast(LOST, "bad");
+        if (options.onLost) toast(t("page.partLost"), "bad");
         options.onLost?.();
       };
-      void loadWithRetry(load, () => left || setState("waiting")).then(onLoaded, onFailed);
+      void loadPart(load, () => left || setState("waiting")).then(onLoaded, onFailed);
       return () => void (left = true);
     }, []);
     const Loaded = loaded;
     if (Loaded) return <Loaded {...props} />;
     if (state === "lost") return <Lost />;
-    return state === "waiting" && !options.onLost ? <Waiting /> : <>{options.meanwhile ?? null}</>;
+    return state === "waiting" && !options.onLost ? <Waiting /> : <>{options.meanwhile?.() ?? null}</>;
   };
 }
 
 function Waiting() {
   return (
     <div className="notice notice-warn" role="status">
-      <span>{WAITING}</span>
+      <span>{t("page.partWaiting")}</span>
     </div>
   );
 }
@@ -49,8 +47,8 @@ function Waiting() {
 function Lost() {
   return (
     <div className="notice notice-warn" role="alert">
-      <span>{LOST}</span>
-      <Button onClick={() => location.reload()}>Reload the page</Button>
+      <span>{t("page.partLost")}</span>
+      <Button onClick={() => location.reload()}>{t("page.reload")}</Button>
     </div>
   );
 }

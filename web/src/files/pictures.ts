@@ -1,5 +1,6 @@
 // The conversation's images in the lightbox's order.
-import { downloadOf, isDeletable, isDrawn, isThere, labelOf, measureOf, ownAddress, partOf, sizeOf, type Attachment } from "./attachment";
+import { sizeOf } from "../language";
+import { downloadOf, isDeletable, isDrawn, isThere, measureOf, titleOf, ownAddress, partOf, type Attachment } from "./attachment";
 import type { Files } from "./context";
 import { sizeFrom } from "./fitting";
 import { view, type Picture } from "./viewing";
@@ -15,8 +16,7 @@ export function pictureOf(file: Attachment): Picture | undefined {
   const large = isDrawn(file.media_type) ? ownAddress(file.url) : isDrawing && small ? partOf(file, "pages/1") : small;
   if (!large || !isThere(file) || !(isDrawing || file.kind === "image")) return undefined;
   const note = [measureOf(file), sizeOf(file.size)].filter(Boolean).join(" · ");
-  const title = file.number === null ? file.name : `${labelOf(file)}: ${file.name}`;
-  return { large, small, title, note, download: downloadOf(file), ...sizeFrom(file.pixels, UNKNOWN) };
+  return { large, small, title: titleOf(file), note, download: downloadOf(file), ...sizeFrom(file.pixels, UNKNOWN) };
 }
 
 /** Opens an image with all others of its conversation. An image without a number is shown alone. */

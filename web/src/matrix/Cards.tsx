@@ -1,6 +1,7 @@
 // The matrix on narrow screens: one card per family with collapsible evidence.
 import "./cards.css";
 import { useState } from "preact/hooks";
+import { t } from "../language";
 import { Evidence } from "./Evidence";
 import { isUnproven, KINDS, PLACES, type Row } from "./rows";
 import { Models } from "./Table";
@@ -29,14 +30,14 @@ function Card(p: { row: Row }) {
         <thead>
           <tr>
             <td />
-            <th scope="col">from a tool</th>
-            <th scope="col">from you</th>
+            <th scope="col">{t("matrix.fromTool")}</th>
+            <th scope="col">{t("matrix.fromYou")}</th>
           </tr>
         </thead>
         <tbody>
           {KINDS.map((kind) => (
             <tr key={kind}>
-              <th scope="row">{kind}</th>
+              <th scope="row">{t(`matrix.kind.${kind}`)}</th>
               {PLACES.map((place) => (
                 <td key={place}>
                   <Word delivery={row[place][kind]} unproven={isUnproven(row, kind, place)} />
@@ -47,11 +48,11 @@ function Card(p: { row: Row }) {
         </tbody>
       </table>
       <details onToggle={(event) => show(event.currentTarget.open)}>
-        <summary>How we know</summary>
+        <summary>{t("matrix.howWeKnow")}</summary>
         {open &&
           KINDS.map((kind) => (
             <section key={kind}>
-              <h3>{kind}</h3>
+              <h3>{t(`matrix.kind.${kind}`)}</h3>
               <Evidence row={row} kind={kind} place="tool_result" />
               {row.tool_result[kind] === "native" && row.user[kind] === "native" && <Evidence row={row} kind={kind} place="user" />}
             </section>

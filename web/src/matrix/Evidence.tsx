@@ -1,4 +1,5 @@
 // The capability cells behind one entry of the matrix, with evidence, date and limits.
+import { dayOf, t } from "../language";
 import { Evidence as Source } from "../receipts/Evidence";
 import { DELIVERY_TEXTS } from "./Word";
 import { cellsOf, isUnproven, limitsOf, wordsOf, type Kind, type Place, type Row } from "./rows";
@@ -10,12 +11,11 @@ export function Evidence(p: { row: Row; kind: Kind; place: Place }) {
   const { row, kind, place } = p;
   const cells = cellsOf(row, kind, place).slice(0, MAX_CELLS);
   const delivery = DELIVERY_TEXTS[row[place][kind]];
-  const meaning = place === "user" && delivery.user && delivery.user !== "The same." ? delivery.user : delivery.tool;
+  const meaning = (place === "user" && delivery.user) || delivery.tool;
   return (
     <div className="matrix-evidence">
       <p>
-        {meaning}
-        {isUnproven(row, kind, place) && " Nobody has proved that the model sees it there."}
+        {meaning && t(meaning)} {isUnproven(row, kind, place) && t("matrix.unprovenText")}
       </p>
       {cells.length > 0 && (
         <ul>
@@ -23,13 +23,13 @@ export function Evidence(p: { row: Row; kind: Kind; place: Place }) {
             <li key={at}>
               <b>{wordsOf(cell)}</b> {limitsOf(cell)}
               <span className="matrix-source">
-                <Source text={cell.evidence} /> ({cell.date})
+                <Source text={cell.evidence} /> ({dayOf(cell.date)})
               </span>
             </li>
           ))}
         </ul>
       )}
-      {cells.length === 0 && <p className="matrix-source">No place in this API is known to accept it.</p>}
+      {cells.length === 0 && <p className="matrix-source">{t("matrix.noneAccepts")}</p>}
     </div>
   );
 }

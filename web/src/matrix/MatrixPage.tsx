@@ -2,6 +2,7 @@
 import "./matrix.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../api";
+import { t } from "../language";
 import { useLoaded } from "../state/loading";
 import { useMatch } from "../state/media";
 import { Button, Spinner } from "../ui";
@@ -10,46 +11,53 @@ import { filterRows, type Fate, type Row } from "./rows";
 import { Table } from "./Table";
 import { DELIVERY_TEXTS, Word } from "./Word";
 
-/** The table doesn't fit narrower screens. */
+/** The table fits narrower screens in no language. */
 const NARROW = "(max-width: 1279px)";
 
 export function MatrixPage() {
   const { value, error, again } = useLoaded("matrix", (signal) => api.get<{ rows: Row[] }>("/api/matrix", { signal }));
   const rows = value?.rows;
   const [wanted, want] = useState(() => new URLSearchParams(location.hash.slice(1)).get("model") ?? "");
-  const narrow = useMatch(NARROW);
+  const [tooWide, setTooWide] = useState(false);
+  const narrow = useMatch(NARROW) || tooWide;
   const found = useMemo(() => filterRows(rows ?? [], wanted), [rows, wanted]);
   useEffect(() => {
-    document.title = "What models see – Show & Tell";
+    document.title = t("page.title", { title: t("matrix.title") });
+    const onResize = () => setTooWide(false); // the table is measured again
+    addEventListener("resize", onResize);
+    return () => removeEventListener("resize", onResize);
   }, []);
   return (
-    <div className="matrix" tabIndex={0} role="region" aria-label="What models see">
+    <div className="matrix" tabIndex={0} role="region" aria-label={t("matrix.title")}>
       <div className="matrix-top">
-        <h1>What models see</h1>
-        <p>How images, documents, audio, video and text are sent to each model: from a tool, and as your upload.</p>
+        <h1>{t("matrix.title")}</h1>
+        <p>{t("matrix.intro")}</p>
         <Legend />
         <input
           className="field"
           type="search"
-          aria-label="Find a provider or model"
-          placeholder="Provider or model"
+          aria-label={t("matrix.find")}
+          placeholder={t("matrix.findShort")}
           value={wanted}
           onInput={(event) => want(event.currentTarget.value)}
         />
         <p className="matrix-quiet" role="status">
-          {rows && (wanted ? `${found.length} of ${rows.length} families` : `${rows.length} families of models`)}
+          {rows &&
+            (wanted
+              ? t("matrix.found", { found: found.length, all: rows.length })
+              : t("matrix.families", { count: rows.length }))}
         </p>
       </div>
       {error && (
         <p className="matrix-problem" role="alert">
-          {error.text} <Button onClick={again}>Try again</Button>
+          {error.text} <Button onClick={again}>{t("page.tryAgain")}</Button>
         </p>
       )}
-      {!rows && !error && <Spinner label="Loading" />}
+      {!rows && !error && <Spinner label={t("page.loading")} />}
       {rows && found.length === 0 && (
-        <p className="matrix-problem">No match. Unknown models are treated as “any other” of their provider.</p>
+        <p className="matrix-problem">{t("matrix.noMatch")}</p>
       )}
-      {found.length > 0 && (narrow ? <Cards rows={found} /> : <Table rows={found} />)}
+      {found.length > 0 && (narrow ? <Cards rows={found} /> : <Table rows={found} onTooWide={() => setTooWide(true)} />)}
     </div>
   );
 }
@@ -62,14 +70,14 @@ function Legend() {
           <dt>
             <Word delivery={delivery} />
           </dt>
-          <dd>{DELIVERY_TEXTS[delivery].all ?? (DELIVERY_TEXTS[delivery].tool || DELIVERY_TEXTS[delivery].user)}</dd>
+          <dd>{t(DELIVERY_TEXTS[delivery].both)}</dd>
         </div>
       ))}
       <div>
         <dt>
           <span className="matrix-doubt">?</span>
         </dt>
-        <dd>Not proved to be seen there.</dd>
+        <dd>{t("matrix.unproven")}</dd>
       </div>
     </dl>
   );

@@ -2,6 +2,7 @@
 import "./table.css";
 import { memo } from "preact/compat";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { t } from "../language";
 import { byProvider, isUnproven, KINDS, PLACES, type Row } from "./rows";
 import { Tip, type Looked } from "./Tip";
 import { Word } from "./Word";
@@ -10,10 +11,15 @@ const COLUMNS = KINDS.flatMap((kind) => PLACES.map((place) => ({ kind, place }))
 const MOVES: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const LINES = "tbody tr:not(.matrix-provider)";
 
-export function Table(p: { rows: readonly Row[] }) {
+/** `onTooWide`: the words of the language don't fit beside each other. */
+export function Table(p: { rows: readonly Row[]; onTooWide(): void }) {
   const [looked, look] = useState<Looked | null>(null);
   const table = useRef<HTMLTableElement>(null);
   useLayoutEffect(() => void (table.current && takeTab(table.current, null)), [p.rows]);
+  useLayoutEffect(() => {
+    const view = table.current?.closest(".matrix");
+    if (view && view.scrollWidth > view.clientWidth) p.onTooWide();
+  }, []);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape") look(null);
     const move = MOVES[event.key];
@@ -30,7 +36,7 @@ export function Table(p: { rows: readonly Row[] }) {
         ref={table}
         className="matrix-table"
         role="grid"
-        aria-label="What becomes of a file"
+        aria-label={t("matrix.table")}
         onKeyDown={onKeyDown}
         onFocusCapture={onFocus}
       >
@@ -88,18 +94,18 @@ function Head() {
     <thead>
       <tr>
         <th scope="col" rowSpan={2}>
-          Models
+          {t("matrix.models")}
         </th>
         {KINDS.map((kind) => (
           <th key={kind} scope="colgroup" colSpan={2}>
-            {kind}
+            {t(`matrix.kind.${kind}`)}
           </th>
         ))}
       </tr>
       <tr>
         {COLUMNS.map(({ kind, place }) => (
           <th key={kind + place} scope="col">
-            {place === "user" ? "from you" : "from a tool"}
+            {t(place === "user" ? "matrix.fromYou" : "matrix.fromTool")}
           </th>
         ))}
       </tr>
@@ -114,7 +120,7 @@ export function Models(p: { row: Row }) {
   return (
     <>
       {row.models.startsWith("any") ? <span>{row.models}</span> : <code>{row.models}</code>}
-      <span className="matrix-quiet">{own ? "your own eye test" : row.known_by || "no place is known"}</span>
+      <span className="matrix-quiet">{own ? t("matrix.ownCheck") : row.known_by || t("matrix.noPlace")}</span>
     </>
   );
 }

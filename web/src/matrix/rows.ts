@@ -1,5 +1,5 @@
 // Rows of the table of models, from the server: searching them, and the evidence of each place.
-import { sizeOf } from "../files/attachment";
+import { factsOf, numberOf, sizeOf, t } from "../language";
 
 export const KINDS = ["image", "document", "audio", "video", "text"] as const;
 export const PLACES = ["tool_result", "user"] as const;
@@ -71,23 +71,19 @@ export function isUnproven(row: Row, kind: Kind, place: Place): boolean {
   return row.unproven.includes(kind) && (place === "user" ? delivery === "native" : delivery === "relocated");
 }
 
-const VERDICTS = { sees: "seen", blind: "accepted, but not seen", rejects: "refused", unproven: "not proved" };
-const FORMS = { inline: "", url: ", by URL", file_id: ", by file id" };
-const AT: Record<Place, string> = { tool_result: "in a tool’s result", user: "in a user message" };
-
 /** A cell as text: "seen in a tool's result, by URL". */
-export const wordsOf = (cell: Cell) => `${VERDICTS[cell.verdict]} ${AT[cell.place]}${FORMS[cell.form]}`;
+export const wordsOf = ({ verdict, place, form }: Cell) => t("matrix.cell", { verdict, place, form });
 
 export function limitsOf({ limits }: Cell): string {
   const { bytes, side, pixels, pages, frames } = limits;
-  const found = [
+  const found = factsOf([
     bytes !== null && sizeOf(bytes),
-    side !== null && `${side} pixels a side`,
-    pixels !== null && `${(pixels / 1e6).toFixed(1)} million pixels`,
-    pages !== null && `${pages} pages`,
-    frames !== null && `${frames} frames`,
-  ].filter(Boolean);
-  return found.length ? `up to ${found.join(", ")}` : "";
+    side !== null && t("matrix.side", { pixels: side }),
+    pixels !== null && t("matrix.pixels", { millions: numberOf(pixels / 1e6, { maximumFractionDigits: 1 }) }),
+    pages !== null && t("files.pages", { count: pages }),
+    frames !== null && t("receipts.frames", { count: frames }),
+  ]);
+  return found && t("matrix.upTo", { limits: found });
 }
 
 /** Rows by provider, in the table's order. */

@@ -5,6 +5,7 @@ import { useLatestFiles } from "../chat/session/fileStore";
 import { useCurrentSession } from "../chat/session/useSession";
 import { type Attachment, FileGrid } from "../files";
 import { lazy } from "../files/lazy";
+import { type PlainKey, t } from "../language";
 import { ReceiptsPanel } from "../receipts";
 import type { Message } from "../types";
 import { ArrowRightIcon, Button, IconButton, InfoIcon, RetryIcon, WarnIcon } from "../ui";
@@ -31,8 +32,8 @@ export const Answer = memo(function Answer({ message, writing, isLast, isErrorSh
   const ending = writing ? null : endingOf(message, isLast, isErrorShown, mayWrite);
   const canRetry = isErrorShown || status === "error"; // beside the text that says why
   return (
-    <li className={`message answer ${isLast ? "message-last" : ""}`} aria-label="Answer">
-      <h2 className="unseen">Answer</h2>
+    <li className={`message answer ${isLast ? "message-last" : ""}`} aria-label={t("messages.answer")}>
+      <h2 className="unseen">{t("messages.answer")}</h2>
       <PlacingContext.Provider value={placing}>
         {blocks.map((block) => {
           switch (block.is) {
@@ -61,19 +62,19 @@ export const Answer = memo(function Answer({ message, writing, isLast, isErrorSh
       {!writing && (
         <div className="message-actions">
           {mayWrite && message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
-          {text && <CopyButton text={text} label="Copy the answer" />}
+          {text && <CopyButton text={text} label={t("messages.copyAnswer")} />}
           {mayWrite && !canRetry && (
             <IconButton
               small
               className="when-idle"
-              label="Answer again"
+              label={t("messages.answerAgain")}
               icon={<RetryIcon />}
               onClick={() => session.regenerate(message)}
             />
           )}
           {mayWrite && isLast && status === "incomplete" && (
             <Button look="quiet" className="when-idle" onClick={() => session.goOn(message)}>
-              <ArrowRightIcon size={16} /> Continue
+              <ArrowRightIcon size={16} /> {t("messages.continue")}
             </Button>
           )}
           <ReceiptsPanel message={message} />
@@ -83,13 +84,13 @@ export const Answer = memo(function Answer({ message, writing, isLast, isErrorSh
   );
 });
 
-const reasons: Record<string, string> = {
-  steps: "Stopped at the limit of steps.",
-  budget: "Stopped at the budget for this answer.",
-  length: "The answer was cut at its longest.",
-  cut: "The model’s stream ended too early.",
-  cancelled: "Stopped.",
-  undecided: "The conversation went on without a decision above.",
+const reasons: Record<string, PlainKey> = {
+  steps: "messages.stoppedSteps",
+  budget: "messages.stoppedBudget",
+  length: "messages.stoppedLength",
+  cut: "messages.stoppedCut",
+  cancelled: "messages.stopped",
+  undecided: "messages.undecided",
 };
 
 /** Files that the model hasn't placed in its text. */
@@ -104,10 +105,10 @@ function Failure({ message, mayWrite }: { message: Message; mayWrite: boolean })
   return (
     <div className="notice notice-bad">
       <WarnIcon />
-      <span>{message.metadata?.reason ?? "The answer failed."}</span>
+      <span>{message.metadata?.reason ?? t("messages.failed")}</span>
       {mayWrite && (
         <Button className="when-idle" onClick={() => session.regenerate(message)}>
-          <RetryIcon size={16} /> Try again
+          <RetryIcon size={16} /> {t("page.tryAgain")}
         </Button>
       )}
     </div>
@@ -118,14 +119,16 @@ function Failure({ message, mayWrite }: { message: Message; mayWrite: boolean })
 function endingOf(message: Message, isLast: boolean, isErrorShown: boolean, mayWrite: boolean): string | null {
   const { status, reason } = message.metadata ?? {};
   if (status === "refused") return refusalOf(reason ?? null, isErrorShown);
-  if (status === "waiting" && isLast) return mayWrite ? "Waits for your decision above." : "Waits for a decision.";
+  if (status === "waiting" && isLast) return t(mayWrite ? "messages.waitsForYou" : "messages.waits");
   if (status !== "incomplete") return null;
-  return reasons[reason ?? ""] ?? `The answer is incomplete${reason ? `: ${reason}` : ""}.`;
+  const known = reasons[reason ?? ""];
+  if (known) return t(known);
+  return reason ? t("messages.incompleteWhy", { why: reason }) : t("messages.incomplete");
 }
 
 /** Either the model declined, or it doesn't support a file; then the reason names the file. */
 function refusalOf(reason: string | null, isErrorShown: boolean): string {
-  if (!reason || reason === "refusal") return "The model declined to answer. Put the question in another way.";
-  const why = isErrorShown ? "" : `${reason === "file" ? "The model can’t be shown a file of this message" : reason}. `;
-  return `${why}The model wasn’t asked: choose another model, or edit the message and leave the file out.`;
+  if (!reason || reason === "refusal") return t("messages.declined");
+  const why = reason === "file" ? t("messages.cantBeShown") : `${reason}.`;
+  return isErrorShown ? t("messages.notAsked") : `${why} ${t("messages.notAsked")}`;
 }

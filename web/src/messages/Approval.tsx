@@ -1,6 +1,7 @@
 // A tool call that waits for approval.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useCurrentSession } from "../chat/session/useSession";
+import { rich, t } from "../language";
 import { Button } from "../ui";
 
 type Props = { id: string; name: string; input: unknown };
@@ -15,17 +16,15 @@ export function Approval({ id, name, input }: Props) {
     answer(id, approved);
   };
   return (
-    <div ref={box} className="approval" role="group" aria-label={`May ${name} run?`}>
-      <p>
-        May <code>{name}</code> run with this?
-      </p>
+    <div ref={box} className="approval" role="group" aria-label={t("tools.mayRun", { name })}>
+      <p>{rich("tools.mayRunWith", { name, code: (words) => <code>{words}</code> })}</p>
       <pre tabIndex={0}>{JSON.stringify(input, null, 2)}</pre>
       <div className="approval-actions">
         <Button look="main" disabled={answered} onClick={() => decide(true)}>
-          Yes, run it
+          {t("tools.yes")}
         </Button>
         <Button disabled={answered} onClick={() => decide(false)}>
-          No
+          {t("tools.no")}
         </Button>
       </div>
     </div>

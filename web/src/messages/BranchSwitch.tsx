@@ -1,5 +1,6 @@
 // ‹ 2/3 ›: switches between alternative versions of a message.
 import { useCurrentSession } from "../chat/session/useSession";
+import { t } from "../language";
 import { showError } from "../state/showError";
 import type { Branches } from "../types";
 import { IconButton, LeftIcon, RightIcon } from "../ui";
@@ -13,10 +14,10 @@ export function BranchSwitch({ branches }: { branches: Branches }) {
   const before = others[index - 1];
   const after = others[index];
   return (
-    <span className="branches when-idle" role="group" aria-label="Branches">
+    <span className="branches when-idle" role="group" aria-label={t("messages.branches")}>
       <IconButton
         small
-        label="Previous branch"
+        label={t("messages.previousBranch")}
         icon={<LeftIcon />}
         disabled={!before}
         onClick={() => before && branch(before)}
@@ -26,7 +27,7 @@ export function BranchSwitch({ branches }: { branches: Branches }) {
       </span>
       <IconButton
         small
-        label="Next branch"
+        label={t("messages.nextBranch")}
         icon={<RightIcon />}
         disabled={!after}
         onClick={() => after && branch(after)}

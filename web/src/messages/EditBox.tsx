@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { keepDraft, keptDraft } from "../composer/drafts";
 import { isSending } from "../composer/sending";
 import { type Attachment, labelOf } from "../files";
+import { t } from "../language";
 import { Button, CloseIcon, IconButton } from "../ui";
 
 type Props = {
@@ -36,13 +37,13 @@ export function EditBox({ place, text, files, onSave, onCancel }: Props) {
       }}
     >
       {remaining.length > 0 && (
-        <ul className="edit-files" aria-label="Files of your message">
+        <ul className="edit-files" aria-label={t("messages.editFiles")}>
           {remaining.map((file) => (
             <li key={file.id}>
               <strong>{labelOf(file)}</strong> <span className="file-name">{file.name}</span>
               <IconButton
                 small
-                label={`Leave ${file.name} out`}
+                label={t("messages.leaveOut", { name: file.name })}
                 icon={<CloseIcon size={16} />}
                 onClick={() => {
                   setLeft(new Set([...left, file.id]));
@@ -56,7 +57,7 @@ export function EditBox({ place, text, files, onSave, onCancel }: Props) {
       <textarea
         ref={box}
         className="field"
-        aria-label="Your message"
+        aria-label={t("messages.editBox")}
         rows={Math.min(12, value.split("\n").length + 1)}
         value={value}
         onInput={(event) => {
@@ -70,11 +71,11 @@ export function EditBox({ place, text, files, onSave, onCancel }: Props) {
           save();
         }}
       />
-      <p className="soft">Sending it starts another branch. You can switch back.</p>
+      <p className="soft">{t("messages.editNote")}</p>
       <div className="dialog-actions">
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button onClick={onCancel}>{t("page.cancel")}</Button>
         <Button look="main" type="submit" disabled={!ready}>
-          Send
+          {t("composer.send")}
         </Button>
       </div>
     </form>

@@ -3,12 +3,13 @@ import { useContext } from "preact/hooks";
 import { useFile } from "../chat/session/fileStore";
 import { labelOf, openAt } from "../files";
 import { momentOf } from "../files/attachment";
+import { factsOf, t } from "../language";
 import { type Footnote, hostOf, NotesContext } from "./sources";
 
 export function Footnotes() {
   const { id, notes } = useContext(NotesContext);
   return (
-    <ol className="sources" aria-label="Sources">
+    <ol className="sources" aria-label={t("messages.sources")}>
       {notes.map((note) => (
         <li key={note.number} id={`${id}-source-${note.number}`} value={note.number} tabIndex={-1}>
           <Title note={note} />
@@ -23,7 +24,7 @@ export function Footnotes() {
 
 function Title({ note }: { note: Footnote }) {
   const file = useFile(note.file);
-  const place = [note.page && `page ${note.page}`, note.seconds !== null && momentOf(note.seconds)].filter(Boolean).join(", ");
+  const place = factsOf([note.page !== null && t("files.page", { page: note.page }), note.seconds !== null && momentOf(note.seconds)]);
   if (note.url)
     return (
       <>
@@ -33,7 +34,7 @@ function Title({ note }: { note: Footnote }) {
         <small>{hostOf(note)}</small>
       </>
     );
-  if (!file?.number) return <>{[note.title, place].filter(Boolean).join(", ")}</>;
+  if (!file?.number) return <>{factsOf([note.title, place])}</>;
   return (
     <>
       <a
@@ -45,7 +46,7 @@ function Title({ note }: { note: Footnote }) {
       >
         {note.title}
       </a>{" "}
-      <small>{[labelOf(file), place].filter(Boolean).join(", ")}</small>
+      <small>{factsOf([labelOf(file), place])}</small>
     </>
   );
 }

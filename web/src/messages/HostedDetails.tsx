@@ -1,4 +1,5 @@
 // What a tool that the provider ran was given and returned: code, output of code, pages as links, and the rest as JSON.
+import { t } from "../language";
 import { isObject, linkOf } from "./sources";
 
 /** Names of what code was given and what it printed, in the providers' APIs. */
@@ -14,10 +15,10 @@ export function HostedDetails({ input, output }: { input: unknown; output: unkno
   const { pages, rest } = pagesIn(output);
   return (
     <>
-      <Value label="Input" value={input} texts={CODE} />
+      <Value label={t("tools.input")} value={input} texts={CODE} />
       {pages.length > 0 ? (
         <>
-          <p className="tool-label">Result</p>
+          <p className="tool-label">{t("tools.result")}</p>
           <ul className="tool-pages">
             {pages.map((page, index) => (
               <li key={index}>
@@ -31,7 +32,7 @@ export function HostedDetails({ input, output }: { input: unknown; output: unkno
           {rest && Object.keys(rest).length > 0 && <pre tabIndex={0}>{JSON.stringify(rest, null, 2)}</pre>}
         </>
       ) : (
-        output !== undefined && <Value label="Result" value={output} texts={PRINTED} />
+        output !== undefined && <Value label={t("tools.result")} value={output} texts={PRINTED} />
       )}
     </>
   );

@@ -1,14 +1,14 @@
 // Markdown. The renderer is loaded on demand and runs only near the viewport; until then the text is plain.
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { loadWithRetry } from "../state/parts";
+import { loadPart } from "../state/parts";
 import type { RenderedProps } from "./renderedProps";
 
 let Rendered: ComponentType<RenderedProps> | null = null;
 let loading: Promise<unknown> | null = null;
 
 function load(): Promise<unknown> {
-  loading ??= loadWithRetry(() => import("./Rendered")).then(
+  loading ??= loadPart(() => import("./Rendered")).then(
     (module) => {
       Rendered = module.Rendered;
     },

@@ -1,5 +1,6 @@
 // All messages in order. Only changed messages rerender; those out of view cost no layout.
 import type { SessionView } from "../chat/session/useSession";
+import { t } from "../language";
 import { Answer } from "./Answer";
 import { Question } from "./Question";
 
@@ -8,7 +9,7 @@ export function MessageList({ sessionView, mayWrite }: { sessionView: SessionVie
   const last = messages.length - 1;
   const owner = sessionView.about?.shared_by ?? null;
   return (
-    <ol className={`messages ${busy ? "messages-busy" : ""}`} aria-label="Messages">
+    <ol className={`messages ${busy ? "messages-busy" : ""}`} aria-label={t("messages.list")}>
       {messages.map((message, index) => {
         const key = session.keyOf(message);
         if (message.role === "user") return <Question key={key} message={message} mayWrite={mayWrite} owner={owner} />;

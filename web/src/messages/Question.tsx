@@ -5,6 +5,7 @@ import { useLatestFiles } from "../chat/session/fileStore";
 import { filesIn, textOf } from "../chat/session/mergeMessages";
 import { useCurrentSession } from "../chat/session/useSession";
 import { keepDraft, keptDraft } from "../composer/drafts";
+import { t } from "../language";
 import { useApp } from "../state/AppProvider";
 import { FileGrid } from "../files";
 import { lazy } from "../files/lazy";
@@ -39,8 +40,8 @@ export const Question = memo(function Question({ message, mayWrite, owner }: Pro
   const sent = useMemo(() => filesIn(message), [message]);
   const shown = useLatestFiles(sent); // files get their numbers when the server has the message
   return (
-    <li className="message question" aria-label={author ?? "You"}>
-      <h2 className={author ? "question-author" : "unseen"}>{author ?? "You"}</h2>
+    <li className="message question" aria-label={author ?? t("messages.you")}>
+      <h2 className={author ? "question-author" : "unseen"}>{author ?? t("messages.you")}</h2>
       {shown.length > 0 && <FileGrid files={shown} />}
       {editing ? (
         <EditBox
@@ -59,12 +60,12 @@ export const Question = memo(function Question({ message, mayWrite, owner }: Pro
       <ResolvedReferences message={message} />
       <div className="message-actions">
         {mayWrite && message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}
-        {text && !editing && <CopyButton text={text} label="Copy your message" />}
+        {text && !editing && <CopyButton text={text} label={t("messages.copyQuestion")} />}
         {mayWrite && !editing && (
           <IconButton
             small
             className="when-idle"
-            label="Edit your message"
+            label={t("messages.edit")}
             icon={<EditIcon />}
             onClick={() => setEditing(true)}
           />
@@ -85,7 +86,7 @@ function Words({ text }: { text: string }) {
       </p>
       {isLong && (
         <Button look="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? "Show less" : "Show all"}
+          {t(all ? "page.showLess" : "page.showAll")}
         </Button>
       )}
     </>

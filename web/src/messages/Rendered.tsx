@@ -2,12 +2,20 @@
 // only http, https and mailto links, and only files of the conversation (`file:5`) as images.
 import type { Element, ElementContent, Root, RootContent } from "hast";
 import type { ComponentChildren, JSX } from "preact";
-import { isValidElement } from "preact";
-import { type Components, defaultRehypePlugins, Streamdown } from "streamdown";
+import { createContext, isValidElement } from "preact";
+import { useContext, useRef, useState } from "preact/hooks";
+import remarkMath from "remark-math";
+import { type Components, defaultRehypePlugins, defaultRemarkPlugins, Streamdown } from "streamdown";
 import type { Pluggable } from "unified";
 import { useFile } from "../chat/session/fileStore";
 import { FileView, labelOf } from "../files";
+import { t } from "../language";
+import { IconButton, WrapIcon } from "../ui";
 import { CopyButton } from "./CopyButton";
+import { toCsv } from "./tableCsv";
+import { Formula } from "./Formula";
+import { markFormulas } from "./formulas";
+import { Highlighted } from "./Highlighted";
 import { splitReferences } from "./splitReferences";
 import { usePlace } from "./placing";
 import { Reference } from "./references";
@@ -17,20 +25,27 @@ import { MARK } from "./sources";
 
 export function Rendered({ text, writing }: RenderedProps) {
   return (
+    <Writing.Provider value={writing}>
     <Streamdown
       mode={writing ? "streaming" : "static"}
       parseIncompleteMarkdown={writing}
       controls={false}
       lineNumbers={false}
       linkSafety={{ enabled: false }}
+      remarkPlugins={remarkPlugins}
       rehypePlugins={plugins}
       urlTransform={(url) => url}
       components={components}
     >
-      {text}
+      {markFormulas(text)}
     </Streamdown>
+    </Writing.Provider>
   );
 }
+
+const Writing = createContext(false);
+
+const remarkPlugins: Pluggable[] = [...Object.values(defaultRemarkPlugins), [remarkMath, { singleDollarTextMath: false }]];
 
 /** Streamdown's sanitiser with our own URL protocols. */
 function sanitiser(): Pluggable {
@@ -137,7 +152,7 @@ function Picture({ src = "", alt = "" }: Props) {
   const number = /^file:(\d{1,6})$/.exec(src)?.[1];
   const file = useFile(number ? Number(number) : null);
   const [place, isHere] = usePlace(file?.number ?? null);
-  if (!file) return <span className="no-picture">{alt ? `[picture: ${alt}]` : "[picture]"}</span>;
+  if (!file) return <span className="no-picture">{alt ? t("messages.pictureNamed", { name: alt }) : t("messages.picture")}</span>;
   if (!isHere) {
     return (
       <span ref={place}>
@@ -147,38 +162,58 @@ function Picture({ src = "", alt = "" }: Props) {
   }
   return (
     <span ref={place} className="placed">
-      <FileView file={file} inline />
+      <FileView file={file} />
       {alt && <span className="placed-caption">{alt}</span>}
     </span>
   );
 }
 
 function Code({ children, className = "" }: Props) {
+  if (className.includes(FORMULA)) return <Formula source={wordsIn(children)} isBlock={false} />;
   return <code className={className}>{children}</code>;
 }
 
+/** The class of a formula, in `code` within a line and in `pre` of its own. */
+const FORMULA = "language-math";
+
 function Pre({ children }: Props) {
+  const [wraps, setWraps] = useState(false);
+  const writing = useContext(Writing);
   const code = isValidElement(children) ? (children as JSX.Element) : null;
   const props = (code?.props ?? {}) as Props;
   const text = wordsIn(props.children).replace(/\n$/, "");
+  if (props.className?.includes(FORMULA)) return <Formula source={text} isBlock />;
   const language = /language-([\w+#.-]+)/.exec(props.className ?? "")?.[1];
   return (
     <div className="code">
       <div className="code-head">
-        <span>{language ?? "text"}</span>
-        <CopyButton text={text} label="Copy the code" />
+        <span>{language ?? t("messages.codeText")}</span>
+        <span>
+          <IconButton
+            small
+            label={t("messages.wrapLines")}
+            aria-pressed={wraps}
+            icon={<WrapIcon />}
+            onClick={() => setWraps(!wraps)}
+          />
+          <CopyButton text={text} label={t("messages.copyCode")} />
+        </span>
       </div>
-      <pre tabIndex={0}>
-        <code>{text}</code>
+      <pre tabIndex={0} className={wraps ? "wraps" : ""}>
+        {language ? <Highlighted language={language} code={text} writing={writing} /> : <code>{text}</code>}
       </pre>
     </div>
   );
 }
 
 function Table({ children }: Props) {
+  const table = useRef<HTMLTableElement>(null);
   return (
-    <div className="table-box" tabIndex={0} role="group" aria-label="Table">
-      <table>{children}</table>
+    <div className="table">
+      <div className="table-box" tabIndex={0} role="group" aria-label={t("messages.table")}>
+        <table ref={table}>{children}</table>
+      </div>
+      <CopyButton text={() => (table.current ? toCsv(table.current) : "")} label={t("messages.copyTable")} />
     </div>
   );
 }
@@ -186,7 +221,7 @@ function Table({ children }: Props) {
 /** The checkbox of a task list, as an image, because it can't be changed. */
 function Tick({ checked }: { checked?: boolean }) {
   return (
-    <span className="tick" role="img" aria-label={checked ? "done" : "to do"}>
+    <span className="tick" role="img" aria-label={t(checked ? "messages.done" : "messages.toDo")}>
       {checked ? "☑" : "☐"}
     </span>
   );

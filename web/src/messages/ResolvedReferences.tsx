@@ -1,6 +1,7 @@
 // Below a message: how phrases like "the last chart" were resolved, that they were ambiguous, or that no such file exists.
 import { useFiles } from "../files/context";
-import { referenceText } from "../files";
+import { numberedOf } from "../files";
+import { anyOf, rich, t, wordsBetween } from "../language";
 import type { Message, Reference as ReferenceData } from "../types";
 import { splitReferences } from "./splitReferences";
 import { Reference } from "./references";
@@ -10,39 +11,46 @@ export function ResolvedReferences({ message }: { message: Message }) {
   const implicit = references.filter((one) => !isExplicit(one));
   if (implicit.length === 0) return null;
   return (
-    <ul className="meant" aria-label="What was meant">
+    <ul className="meant" aria-label={t("messages.meant")}>
       {implicit.map((one, index) => (
         <li key={index}>
-          “{one.words}” {one.numbers.length ? "= " : one.readings.length ? "could mean " : ""}
-          <Readings readings={one.numbers.length ? [one.numbers] : one.readings} />
-          {missing(one)}
+          <Meaning reference={one} />
         </li>
       ))}
     </ul>
   );
 }
 
+function Meaning({ reference }: { reference: ReferenceData }) {
+  const { words, numbers, readings, missing = [] } = reference;
+  const none = missing.length > 0 && anyOf(missing.map(String));
+  if (none && numbers.length + readings.length === 0) return <>{t("messages.noFile", { words, numbers: none })}</>;
+  return (
+    <>
+      {numbers.length > 0
+        ? rich("messages.means", { words, files: () => <Readings readings={[numbers]} /> })
+        : rich("messages.couldMean", { words, files: () => <Readings readings={readings} /> })}
+      {none && t("messages.andNoFile", { numbers: none })}
+    </>
+  );
+}
+
 function Readings({ readings }: { readings: number[][] }) {
   const { files } = useFiles();
-  const nameOf = (number: number) => referenceText(files.get(number)?.kind ?? "other", number);
+  const nameOf = (number: number) => numberedOf(files.get(number)?.kind ?? "other", number);
+  const between = wordsBetween(readings.length);
   return (
     <>
       {readings.map((numbers, at) =>
         numbers.map((number, index) => (
           <span key={`${at} ${number}`}>
-            {index > 0 ? ", " : at > 0 ? " or " : ""}
+            {index > 0 ? ", " : between[at - 1]}
             <Reference number={number}>{nameOf(number)}</Reference>
           </span>
         )),
       )}
     </>
   );
-}
-
-/** The numbers that no file has, in words. */
-function missing({ numbers, missing = [] }: ReferenceData): string {
-  if (missing.length === 0) return "";
-  return `${numbers.length ? ", and " : ""}there is no file ${missing.join(" or ")}`;
 }
 
 /** Explicit references such as "image 5" need no note. */

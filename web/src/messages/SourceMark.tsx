@@ -1,5 +1,6 @@
 // The mark of a footnote in a text: a link to the footnote, which shows the source while it is pointed at or has the focus.
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../language";
 import { hostOf, NotesContext } from "./sources";
 
 const WIDTH = 320;
@@ -43,7 +44,7 @@ export function SourceMark({ number }: { number: number }) {
     >
       <a
         href={`#${target}`}
-        aria-label={`Source ${number}: ${note.title}`}
+        aria-label={t("messages.source", { number, title: note.title })}
         aria-describedby={open ? `${target}-tip` : undefined}
         onClick={(event) => {
           event.preventDefault();

@@ -3,6 +3,7 @@ import type { ToolUIPart } from "ai";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { LiveContext } from "../chat/session/liveStatus";
 import { lazy } from "../files/lazy";
+import { t } from "../language";
 import { BlockIcon, CheckIcon, Spinner, ToolIcon, WarnIcon } from "../ui";
 import { Approval } from "./Approval";
 import { WithReferences } from "./references";
@@ -25,7 +26,7 @@ export function ToolCard({ part, writing, asks, mayWrite }: Props) {
         <summary>
           <ToolIcon size={16} />
           <code className="tool-name">{name}</code>
-          {part.providerExecuted && <span className="tool-runner">run by the provider</span>}
+          {part.providerExecuted && <span className="tool-runner">{t("tools.byProvider")}</span>}
           <span className="tool-brief">{briefOf(part.input)}</span>
           <span className="tool-state">
             {state.look === "busy" ? <Spinner /> : <StateIcon look={state.look} />}
@@ -50,7 +51,7 @@ function Progress({ id, name }: { id: string; name: string }) {
   return (
     <div className="tool-progress">
       {preview && <Preview uri={preview} name={name} />}
-      {total ? <progress max={total} value={done ?? 0} aria-label={`Progress of ${name}`} /> : null}
+      {total ? <progress max={total} value={done ?? 0} aria-label={t("tools.progress", { name })} /> : null}
       {note && <span>{note}</span>}
     </div>
   );
@@ -66,7 +67,7 @@ function Preview({ uri, name }: { uri: string; name: string }) {
     setUrl(blob);
     return () => URL.revokeObjectURL(blob);
   }, [uri]);
-  return url ? <img className="tool-preview" src={url} alt={`Preview of ${name}`} /> : null;
+  return url ? <img className="tool-preview" src={url} alt={t("tools.preview", { name })} /> : null;
 }
 
 function Details({ part }: { part: ToolUIPart }) {
@@ -78,21 +79,21 @@ function Details({ part }: { part: ToolUIPart }) {
         <HostedDetails input={part.input} output={part.output} />
       ) : (
         <>
-          <p className="tool-label">Arguments</p>
+          <p className="tool-label">{t("tools.arguments")}</p>
           <pre tabIndex={0}>{raw !== undefined ? String(raw) : pretty(part.input)}</pre>
         </>
       )}
       {output !== null && (
         <>
-          <p className="tool-label">Result</p>
+          <p className="tool-label">{t("tools.result")}</p>
           <pre tabIndex={0}>
-            <WithReferences text={output || "(no text)"} />
+            <WithReferences text={output || t("tools.noText")} />
           </pre>
         </>
       )}
       {part.state === "output-error" && (
         <>
-          <p className="tool-label">Error</p>
+          <p className="tool-label">{t("tools.error")}</p>
           <pre tabIndex={0} className="tool-error">
             {part.errorText}
           </pre>
@@ -108,8 +109,8 @@ type State = { look: Look; words: string };
 
 /** State of a call that needs approval; once another message follows, it can't be approved any more. */
 function askingOf(asks: boolean, mayWrite: boolean): State {
-  if (!asks) return { look: "left", words: "not decided" };
-  return { look: "asks", words: mayWrite ? "asks you" : "waits for a yes" };
+  if (!asks) return { look: "left", words: t("tools.undecided") };
+  return { look: "asks", words: t(mayWrite ? "tools.asksYou" : "tools.waits") };
 }
 
 /** State of any other call: text and style. */
@@ -117,16 +118,16 @@ function stateOf(part: Exclude<ToolUIPart, { state: "approval-requested" }>, wri
   switch (part.state) {
     case "input-streaming":
     case "input-available":
-      return writing ? { look: "busy", words: "running" } : { look: "left", words: "not finished" };
+      return writing ? { look: "busy", words: t("tools.running") } : { look: "left", words: t("tools.unfinished") };
     case "approval-responded":
-      if (!part.approval.approved) return { look: "denied", words: "declined" };
-      return part.providerExecuted && !writing ? { look: "left", words: "not finished" } : { look: "busy", words: "allowed" };
+      if (!part.approval.approved) return { look: "denied", words: t("tools.declined") };
+      return part.providerExecuted && !writing ? { look: "left", words: t("tools.unfinished") } : { look: "busy", words: t("tools.allowed") };
     case "output-available":
-      return { look: "good", words: "done" };
+      return { look: "good", words: t("tools.done") };
     case "output-error":
-      return { look: "bad", words: "failed" };
+      return { look: "bad", words: t("tools.failed") };
     case "output-denied":
-      return part.approval?.reason === UNDECIDED ? askingOf(false, false) : { look: "denied", words: "declined" };
+      return part.approval?.reason === UNDECIDED ? askingOf(false, false) : { look: "denied", words: t("tools.declined") };
   }
 }
 

@@ -1,6 +1,7 @@
 // Where the texts of an answer come from: footnotes with numbers, the same source once, and the marks in the texts.
 import type { SourceDocumentUIPart, SourceUrlUIPart } from "ai";
 import { createContext } from "preact";
+import { t } from "../language";
 import type { Part } from "../types";
 
 /** `url` is http(s); `file` is the number of a file of the conversation, with its page or time. */
@@ -37,7 +38,7 @@ export function noteOf(part: SourcePart, notes: Footnote[]): Footnote {
   const numberOf = (name: string) => (typeof own[name] === "number" ? own[name] : null);
   const [file, page, seconds] = [numberOf("number"), numberOf("page"), numberOf("seconds")];
   const url = part.type === "source-url" ? linkOf(part.url) : null;
-  const title = part.title || url || "a source";
+  const title = part.title || url || t("messages.unnamedSource");
   const isSame = (note: Footnote) =>
     url ? note.url === url : note.file === file && note.page === page && note.seconds === seconds && (file !== null || note.title === title);
   let note = notes.find(isSame);

@@ -1,9 +1,10 @@
+import { rich } from "../language";
+
 /** Explains the built-in inspector, which needs no API key. */
 export function InspectorNote() {
   return (
     <p className="soft tester">
-      The inspector is a built-in tester, not an AI. For a real model set its key and start again:{" "}
-      <code>ANTHROPIC_API_KEY=… make run</code>
+      {rich("welcome.inspector", { command: "ANTHROPIC_API_KEY=… make run", code: (words) => <code>{words}</code> })}
     </p>
   );
 }

@@ -1,7 +1,8 @@
 // The models by provider, with a search box that also accepts ids of models that aren't listed.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { rich, t } from "../language";
 import { touches } from "../state/media";
-import type { Model, Sees } from "../types";
+import type { Model } from "../types";
 import { AudioIcon, CheckIcon, DocumentIcon, ImageIcon, VideoIcon } from "../ui";
 import { InspectorNote } from "./InspectorNote";
 
@@ -20,8 +21,8 @@ export function ModelList({ models, chosen, onChoose }: Props) {
       <input
         className="field"
         type="search"
-        aria-label="Search models"
-        placeholder="Search"
+        aria-label={t("models.search")}
+        placeholder={t("models.searchShort")}
         ref={box}
         value={words}
         onInput={(event) => setWords(event.currentTarget.value)}
@@ -31,15 +32,18 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         }}
       />
       <p className="model-legend">
-        Files from tools: <span className="sees-native">shown</span>,{" "}
-        <span className="sees-relocated">shown in a follow-up message</span>, <span className="sees-converted">converted</span>.
+        {rich("models.legend", {
+          native: (words) => <span className="sees-native">{words}</span>,
+          relocated: (words) => <span className="sees-relocated">{words}</span>,
+          converted: (words) => <span className="sees-converted">{words}</span>,
+        })}
       </p>
       <div className="model-groups">
         {groups.map(([provider, found]) => (
           <section key={provider} aria-label={provider}>
             <h3>{provider}</h3>
             {provider === "inspector" && <InspectorNote />}
-            {sharedWhy(found) && <p className="model-why">{sharedWhy(found)}</p>}
+            {sharedWhy(found) && <p className="model-why" lang="en">{sharedWhy(found)}</p>}
             <ul>
               {found.map((model) => (
                 <li key={model.id}>
@@ -53,7 +57,7 @@ export function ModelList({ models, chosen, onChoose }: Props) {
                     <span className="model-row-name">{model.name}</span>
                     {model.id === chosen && <CheckIcon size={16} />}
                     {model.available && <SeesIcons sees={model.sees} />}
-                    {!model.available && !sharedWhy(found) && <span className="model-why">{model.why}</span>}
+                    {!model.available && !sharedWhy(found) && <span className="model-why" lang="en">{model.why}</span>}
                   </button>
                 </li>
               ))}
@@ -62,13 +66,12 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         ))}
         {typed && (
           <button type="button" className="model-row" onClick={() => onChoose(typed)}>
-            Ask <code>{typed.id}</code>
+            {rich("models.ask", { id: typed.id, code: (words) => <code>{words}</code> })}
           </button>
         )}
         {groups.length === 0 && !typed && (
           <p className="soft">
-            {closedWhy(models, words) ??
-              "No match. You can enter any model as provider:model."}
+            {closedWhy(models, words) ?? t("models.noMatch")}
           </p>
         )}
       </div>
@@ -95,7 +98,7 @@ function typedModel(models: Model[], words: string): Model | null {
 function closedWhy(models: Model[], words: string): string | null {
   const provider = words.trim().split(":")[0] ?? "";
   const closed = models.find((model) => words.includes(":") && model.id.startsWith(`${provider}:`));
-  return closed?.why ? `${provider} can’t be asked: ${closed.why}` : null;
+  return closed?.why ? t("models.closed", { provider, why: closed.why }) : null;
 }
 
 /** Matching models by provider; available models and their providers first. */
@@ -116,26 +119,19 @@ function grouped(models: Model[], words: string): [string, Model[]][] {
 }
 
 const kinds = [
-  ["image", "Images", ImageIcon],
-  ["document", "Documents", DocumentIcon],
-  ["audio", "Audio", AudioIcon],
-  ["video", "Video", VideoIcon],
+  ["image", ImageIcon],
+  ["document", DocumentIcon],
+  ["audio", AudioIcon],
+  ["video", VideoIcon],
 ] as const;
-
-const meanings: Record<Sees, string> = {
-  native: "seen where tools return them",
-  relocated: "seen in a message after the tool’s result",
-  converted: "seen in another form",
-  noted: "name only",
-};
 
 function SeesIcons({ sees }: { sees: Model["sees"] }) {
   return (
     <span className="sees">
-      {kinds.map(([kind, word, Icon]) => {
+      {kinds.map(([kind, Icon]) => {
         const how = sees[kind];
         if (!how || how === "noted") return null;
-        const label = `${word}: ${meanings[how]}`;
+        const label = t("models.sees", { kind, how });
         return (
           <span key={kind} className={`sees-${how}`} role="img" aria-label={label} title={label}>
             <Icon size={16} />

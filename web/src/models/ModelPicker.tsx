@@ -1,22 +1,23 @@
 // Model picker: a button that opens the list of models.
 import { useMemo, useState } from "preact/hooks";
 import { lazy } from "../files/lazy";
+import { t } from "../language";
 import { useApp } from "../state/AppProvider";
 import { Missing } from "../state/Missing";
 import type { Model } from "../types";
 import { Dialog, DownIcon, Spinner } from "../ui";
 import { findModel } from "./findModel";
 
-const waiting = { meanwhile: <Spinner label="Loading" /> };
+const waiting = { meanwhile: () => <Spinner label={t("page.loading")} /> };
 const ModelList = lazy(() => import("./ModelList").then((found) => found.ModelList), waiting);
 
 type Props = { chosen: string | null; onChoose: (id: string) => void; label?: string };
 
-export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
+export function ModelPicker({ chosen, onChoose, label = t("models.label") }: Props) {
   const { models } = useApp();
   const [open, setOpen] = useState(false);
   const model = useMemo(() => findModel(models, chosen), [models, chosen]);
-  const [name, note] = model ? namesOf(model) : [chosen ?? "Model", null];
+  const [name, note] = model ? namesOf(model) : [chosen ?? t("models.label"), null];
   return (
     <>
       <button type="button" className="model" aria-haspopup="dialog" onClick={() => setOpen(true)}>
@@ -25,7 +26,7 @@ export function ModelPicker({ chosen, onChoose, label = "Model" }: Props) {
         {note && <span className="model-provider">{note}</span>}
         <DownIcon size={16} />
       </button>
-      <Dialog open={open} onClose={() => setOpen(false)} title="Which model answers?" className="models">
+      <Dialog open={open} onClose={() => setOpen(false)} title={t("models.question")} className="models">
         {models ? (
           <ModelList
             models={models}

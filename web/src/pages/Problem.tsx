@@ -1,4 +1,5 @@
 // Error page with a way to recover.
+import { rich, t } from "../language";
 import { Button, WarnIcon } from "../ui";
 
 type ProblemProps = {
@@ -7,23 +8,21 @@ type ProblemProps = {
   words?: string;
 };
 
-export function Problem({ problem, again, words = "Try again" }: ProblemProps) {
+export function Problem({ problem, again, words = t("page.tryAgain") }: ProblemProps) {
   const signedOut = problem.status === 401;
   return (
     <section className="problem" role="alert">
       <WarnIcon size={28} />
-      <h1>{signedOut ? "You are signed out" : "This can’t be shown"}</h1>
+      <h1>{t(signedOut ? "errors.signedOut" : "errors.notShown")}</h1>
       {signedOut ? (
-        <p>
-          Nothing is lost. Sign in again, or open the address that <code>showandtell token</code> prints.
-        </p>
+        <p>{rich("errors.signedOutText", { command: "showandtell token", code: (words) => <code>{words}</code> })}</p>
       ) : (
         <p>{problem.text}</p>
       )}
       <div className="problem-actions">
         {signedOut ? (
           <Button look="main" onClick={() => location.reload()}>
-            Sign in again
+            {t("errors.signIn")}
           </Button>
         ) : (
           <Button look="main" onClick={again}>

@@ -1,6 +1,7 @@
 // How a file was sent, as a chip with a text, a colour and an icon.
+import { t } from "../language";
 import { ArrowRightIcon, BlockIcon, CheckIcon, ListIcon, LockIcon, SwapIcon, TextIcon } from "../ui/icons";
-import { MEANINGS, NAMES, type Fate } from "./words";
+import type { Fate } from "./words";
 
 const ICONS = {
   native: CheckIcon,
@@ -15,8 +16,8 @@ const ICONS = {
 export function Chip(p: { delivery: Fate }) {
   const Icon = ICONS[p.delivery] ?? TextIcon;
   return (
-    <span className={`receipts-chip receipts-${p.delivery}`} title={MEANINGS[p.delivery]}>
-      <Icon size={14} /> {NAMES[p.delivery] ?? p.delivery}
+    <span className={`receipts-chip receipts-${p.delivery}`} title={p.delivery in ICONS ? t(`receipts.meaning.${p.delivery}`) : undefined}>
+      <Icon size={14} /> {p.delivery in ICONS ? t(`receipts.name.${p.delivery}`) : p.delivery}
     </span>
   );
 }

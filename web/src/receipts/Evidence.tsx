@@ -1,6 +1,7 @@
 // The evidence of a capability: addresses become links, names of tests are collapsed.
+import { dayOf, t } from "../language";
 
-const RECORDED = /^recorded: (test_\S+)( \(\d[\d-]*\))?$/;
+const RECORDED = /^recorded: (test_\S+)(?: \((\d[\d-]*)\))?$/;
 const ADDRESS = /(https:\/\/[^\s()]+)/;
 
 /** `folded`: show names of tests behind "which"; otherwise leave them out. */
@@ -23,10 +24,10 @@ function Source(p: { text: string; folded: boolean | undefined }) {
   if (!test) return <Linked text={p.text} />;
   return (
     <>
-      recorded in another library’s tests{date}
+      {t("receipts.recorded", { date: date ? ` (${dayOf(date)})` : "" })}
       {p.folded && (
         <details className="receipts-test">
-          <summary>which</summary>
+          <summary>{t("receipts.which")}</summary>
           <code>{test}</code>
         </details>
       )}

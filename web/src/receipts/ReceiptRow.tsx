@@ -5,7 +5,8 @@ import { pictureOf } from "../files/pictures";
 import { KindIcon } from "../files/KindIcon";
 import { lazy } from "../files/lazy";
 import { view } from "../files/viewing";
-import { referenceText } from "../files";
+import { numberedOf } from "../files";
+import { rich, t } from "../language";
 import { at } from "../prefix";
 import { follow } from "../router";
 import { Chip } from "./Chip";
@@ -22,7 +23,7 @@ export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined; 
   return (
     <li className="receipts-row">
       <div className="receipts-head">
-        {file ? <Badge file={file} /> : <span className="file-badge">{referenceText(receipt.kind, receipt.number)}</span>}
+        {file ? <Badge file={file} /> : <span className="file-badge">{numberedOf(receipt.kind, receipt.number)}</span>}
         <KindIcon kind={receipt.kind} />
         <span className="file-name" title={receipt.name}>
           {receipt.name}
@@ -31,15 +32,17 @@ export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined; 
       </div>
       <Sent receipt={receipt} file={file} />
       {facts && <p className="receipts-facts">{facts}</p>}
-      <p className="receipts-why">{receipt.reason}</p>
+      <p className="receipts-why" lang="en">
+        {receipt.reason}
+      </p>
       {receipt.evidence && (
         <div className="receipts-known">
-          How we know: <Evidence text={receipt.evidence} folded />
+          {rich("receipts.howWeKnow", { evidence: () => <Evidence text={receipt.evidence ?? ""} folded /> })}
           {p.model && (
             <>
               {" · "}
               <a href={at(`/matrix#${new URLSearchParams({ model: p.model })}`)} onClick={follow}>
-                What this model sees
+                {t("receipts.whatThisModelSees")}
               </a>
             </>
           )}
@@ -52,7 +55,7 @@ export function ReceiptRow(p: { receipt: Receipt; file: Attachment | undefined; 
 /** What was sent, if it can be displayed: converted files, the original, or its text. */
 function Sent(p: { receipt: Receipt; file: Attachment | undefined }) {
   const { receipt, file } = p;
-  if (file?.state === "deleted") return <p className="receipts-facts">It has been deleted.</p>;
+  if (file?.state === "deleted") return <p className="receipts-facts">{t("receipts.deleted")}</p>;
   if (receipt.variants.length) return <SentPictures receipt={receipt} />;
   if (!file || (receipt.delivery !== "native" && receipt.delivery !== "relocated")) return null;
   if (receipt.converted) return receipt.cell === null ? <Words file={file} /> : null;
@@ -68,13 +71,13 @@ function Original(p: { receipt: Receipt; file: Attachment }) {
   if (picture) return <SentPictures receipt={receipt} original={picture} />;
   if (small && file.media_type === "application/pdf")
     return (
-      <button type="button" className="receipts-picture" aria-label={`Open ${label}, which was sent`} onClick={() => view({ what: "pages", file })}>
+      <button type="button" className="receipts-picture" aria-label={t("receipts.openLabel", { label })} onClick={() => view({ what: "pages", file })}>
         <img src={small} alt="" width="88" height="88" loading="lazy" decoding="async" />
       </button>
     );
   return large && isThere(file) ? (
     <a className="receipts-link" href={large} target="_blank" rel="noopener">
-      Open what was sent
+      {t("receipts.open")}
     </a>
   ) : null;
 }
@@ -82,7 +85,7 @@ function Original(p: { receipt: Receipt; file: Attachment }) {
 function Words(p: { file: Attachment }) {
   return (
     <details className="receipts-words">
-      <summary>Its text, which was sent instead</summary>
+      <summary>{t("receipts.itsText")}</summary>
       <TextView file={p.file} />
     </details>
   );

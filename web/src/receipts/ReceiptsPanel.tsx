@@ -1,10 +1,11 @@
 // "What the model saw": a button under an answer, and the panel that it opens.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../language";
 import { Button, Dialog, EyeIcon, Spinner } from "../ui";
 import { lazy } from "../files/lazy";
 import { countFiles, countUnseen, stepsOf, type StepMessage } from "./receipts";
 
-const Steps = lazy(() => import("./Steps").then((found) => found.Steps), { meanwhile: <Spinner label="Loading" /> });
+const Steps = lazy(() => import("./Steps").then((found) => found.Steps), { meanwhile: () => <Spinner label={t("page.loading")} /> });
 
 /** Renders nothing if the answer has no steps. */
 export function ReceiptsPanel(p: { message: StepMessage }) {
@@ -16,11 +17,11 @@ export function ReceiptsPanel(p: { message: StepMessage }) {
   return (
     <span ref={opener} className="receipts-opener">
       <Button look="quiet" aria-haspopup="dialog" onClick={() => show(true)}>
-        <EyeIcon size={16} /> What the model saw
-        {files > 0 && <span className="receipts-count">{files === 1 ? "1 file" : `${files} files`}</span>}
-        {unseen > 0 && <span className="receipts-count receipts-unseen">{unseen} not sent</span>}
+        <EyeIcon size={16} /> {t("receipts.title")}
+        {files > 0 && <span className="receipts-count">{t("files.count", { count: files })}</span>}
+        {unseen > 0 && <span className="receipts-count receipts-unseen">{t("receipts.notSent", { count: unseen })}</span>}
       </Button>
-      <Dialog open={open} onClose={() => show(false)} title="What the model saw" place="side">
+      <Dialog open={open} onClose={() => show(false)} title={t("receipts.title")} place="side">
         <Steps message={p.message} steps={steps} />
       </Dialog>
     </span>

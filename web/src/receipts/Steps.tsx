@@ -1,10 +1,11 @@
 // Content of the panel: what was sent to the model in each step, and a legend.
 import "./receipts.css";
-import { referenceText, useFiles } from "../files";
+import { useFiles } from "../files";
+import { factsOf, t } from "../language";
 import { Chip } from "./Chip";
 import { ReceiptRow } from "./ReceiptRow";
 import { countFiles, filesIn, type Receipt, type Step, type StepMessage } from "./receipts";
-import { MEANINGS, ranges, stopOf, usageOf, type Fate } from "./words";
+import { FATES, ranges, stopOf, usageOf } from "./words";
 
 export function Steps(p: { message: StepMessage; steps: readonly Step[] }) {
   const { files } = useFiles();
@@ -14,20 +15,17 @@ export function Steps(p: { message: StepMessage; steps: readonly Step[] }) {
   return (
     <div className="receipts">
       <p className="file-quiet">
-        A step is one question to the model.{" "}
-        {isBare
-          ? "No new files. When you or a tool add one, this panel shows how it was sent to the model, and why."
-          : "How each file was sent to the model, and why. Files that a step doesn’t list were sent as before."}
+        {t(isBare ? "receipts.introBare" : "receipts.intro")}
       </p>
       {p.steps.map((step) => (
         <section key={step.step} className="receipts-step" aria-labelledby={`receipts-step-${step.step}`}>
           <h3 id={`receipts-step-${step.step}`}>
-            Step {step.step} <Ending step={step} />
+            {t("receipts.step", { step: step.step })} <Ending step={step} />
           </h3>
           <Taken step={step} />
           <Rows receipts={step.changed} find={find} model={step.model} />
-          {step.same.length > 0 && <p className="file-quiet">As in the step before: {named(step.same)}.</p>}
-          {!isBare && step.changed.length + step.same.length === 0 && <p className="file-quiet">No new or changed files.</p>}
+          {step.same.length > 0 && <p className="file-quiet">{t("receipts.asBefore", { files: named(step.same) })}</p>}
+          {!isBare && step.changed.length + step.same.length === 0 && <p className="file-quiet">{t("receipts.noChange")}</p>}
         </section>
       ))}
       {!isBare && <Meanings />}
@@ -36,13 +34,13 @@ export function Steps(p: { message: StepMessage; steps: readonly Step[] }) {
 }
 
 function Ending(p: { step: Step }) {
-  if (p.step.stop === undefined) return <span className="file-quiet">running</span>;
+  if (p.step.stop === undefined) return <span className="file-quiet">{t("receipts.running")}</span>;
   return p.step.stop ? <span className="file-quiet">{stopOf(p.step.stop)}</span> : null;
 }
 
 /** Model, tokens and cost. */
 function Taken(p: { step: Step }) {
-  const rows: [string, string][] = [...(p.step.model ? [["model", p.step.model] as [string, string]] : []), ...usageOf(p.step.usage)];
+  const rows: [string, string][] = [...(p.step.model ? [[t("receipts.model"), p.step.model] as [string, string]] : []), ...usageOf(p.step.usage)];
   if (!rows.length) return null;
   return (
     <dl className="receipts-taken">
@@ -78,7 +76,7 @@ function Rows(p: RowsProps) {
       {listed.length > 0 && (
         <details className="receipts-listed">
           <summary>
-            {listed.length === 1 ? "1 file" : `${listed.length} files`} out of view <Chip delivery="listed" />
+            {t("receipts.outOfView", { count: listed.length })} <Chip delivery="listed" />
           </summary>
           {rows(listed)}
         </details>
@@ -90,14 +88,14 @@ function Rows(p: RowsProps) {
 function Meanings() {
   return (
     <details className="receipts-meanings">
-      <summary>What these words mean</summary>
+      <summary>{t("receipts.meanings")}</summary>
       <dl>
-        {(Object.entries(MEANINGS) as [Fate, string][]).map(([delivery, meaning]) => (
+        {FATES.map((delivery) => (
           <div key={delivery}>
             <dt>
               <Chip delivery={delivery} />
             </dt>
-            <dd>{meaning}</dd>
+            <dd>{t(`receipts.meaning.${delivery}`)}</dd>
           </div>
         ))}
       </dl>
@@ -108,11 +106,10 @@ function Meanings() {
 /** Files by kind and number: images 1–3, document 4. */
 function named(receipts: readonly Receipt[]): string {
   const kinds = [...new Set(receipts.map((one) => one.kind))];
-  return kinds
-    .map((kind) => {
+  return factsOf(
+    kinds.map((kind) => {
       const numbers = receipts.filter((one) => one.kind === kind).map((one) => one.number);
-      const word = referenceText(kind, 0).replace(" 0", "");
-      return `${word}${numbers.length > 1 && kind !== "audio" ? "s" : ""} ${ranges(numbers)}`;
-    })
-    .join(", ");
+      return t("files.labels", { kind, count: numbers.length, numbers: ranges(numbers) });
+    }),
+  );
 }

@@ -1,57 +1,48 @@
 // Texts of the panel "What the model saw": how a file was sent, how much of it, and the usage of a step.
-import { momentOf, sizeOf } from "../files/attachment";
+import { momentOf } from "../files/attachment";
+import { dollarsOf, factsOf, percentOf, sizeOf, t } from "../language";
 import type { Delivery, Receipt, Usage } from "./receipts";
 
 /** How a file was sent; a converted file counts as converted, wherever it was placed. */
 export type Fate = Delivery | "converted";
 
+export const FATES: readonly Fate[] = ["native", "relocated", "converted", "noted", "refused", "listed", "withheld"];
+
 export const deliveryOf = (receipt: Receipt): Fate =>
   receipt.converted && (receipt.delivery === "native" || receipt.delivery === "relocated") ? "converted" : receipt.delivery;
 
-/** The text of each chip. */
-export const NAMES: Record<Fate, string> = {
-  native: "shown",
-  relocated: "follow-up",
-  converted: "converted",
-  noted: "name only",
-  refused: "refused",
-  listed: "out of view",
-  withheld: "only for you",
-};
-
-export const MEANINGS: Record<Fate, string> = {
-  native: "The model got the file itself.",
-  relocated: "The model got the file itself, in a labelled message after the tool’s results.",
-  converted: "The model got it in another form: scaled, pages as images, frames, its text, or a description.",
-  noted: "The model did not see it, only its name and why it wasn’t sent.",
-  refused: "This model doesn’t support it, so no request was sent.",
-  listed: "No longer in view: the model gets one line about it, and can view it again.",
-  withheld: "Kept from the model: it knows the number, neither name nor content.",
-};
-
 /** Where the file was placed in the request. */
 export function placeOf(receipt: Receipt): string | null {
-  if (receipt.delivery === "relocated") return "in a message after the tool’s results";
-  if (receipt.place === "tool_result") return "in the tool’s result";
-  return receipt.place === "user" ? "in a user message" : null;
+  if (receipt.delivery === "relocated") return t("receipts.afterResult");
+  if (receipt.place === "tool_result") return t("receipts.inResult");
+  return receipt.place === "user" ? t("receipts.inMessage") : null;
 }
 
 /** How much of the original was sent: scale, pages, frames, crop. */
 export function piecesOf(receipt: Receipt): string[] {
   const { scale, pages, times, total, crop, cut, kind, described_by } = receipt;
   const pieces: (string | false | undefined)[] = [
-    scale !== undefined && scale !== 1 && `${scale < 1 ? "scaled" : "enlarged"} to ${Math.round(scale * 100)} %`,
-    pages?.length ? `${pages.length === 1 ? "page" : "pages"} ${ranges(pages)}${total ? ` of ${total}` : ""}` : undefined,
-    times?.length ? `${times.length} ${times.length === 1 ? "frame" : "frames"}${total ? ` of ${momentOf(total)}` : ""}` : undefined,
+    scale !== undefined && scale !== 1 && t(scale < 1 ? "receipts.scaled" : "receipts.enlarged", { percent: percentOf(scale) }),
+    pages?.length ? pagesOf(pages, total) : undefined,
+    times?.length ? framesOf(times.length, total) : undefined,
     total && !pages?.length && !times?.length ? totalOf(total, kind) : undefined,
-    crop && `the part from ${crop[0]}, ${crop[1]} to ${crop[2]}, ${crop[3]}`,
-    described_by && `a description by ${described_by}`,
-    cut && "its end is missing",
+    crop && t("receipts.crop", { left: crop[0], top: crop[1], right: crop[2], bottom: crop[3] }),
+    described_by && t("receipts.describedBy", { model: described_by }),
+    cut && t("receipts.cut"),
   ];
   return pieces.filter((piece): piece is string => Boolean(piece));
 }
 
-const totalOf = (total: number, kind: string) => (kind === "document" ? `${total} pages` : `${momentOf(total)} long`);
+function pagesOf(pages: readonly number[], total: number | null | undefined): string {
+  const sent = { count: pages.length, ranges: ranges(pages) };
+  return total ? t("receipts.pagesOf", { ...sent, total }) : t("receipts.pages", sent);
+}
+
+const framesOf = (count: number, total: number | null | undefined) =>
+  total ? t("receipts.framesOf", { count, length: momentOf(total) }) : t("receipts.frames", { count });
+
+const totalOf = (total: number, kind: string) =>
+  kind === "document" ? t("files.pages", { count: total }) : t("receipts.long", { length: momentOf(total) });
 
 /** Page numbers as ranges: 1–3, 7. */
 export function ranges(numbers: readonly number[]): string {
@@ -65,36 +56,34 @@ export function ranges(numbers: readonly number[]): string {
 }
 
 export function bytesOf(receipt: Receipt): string | null {
-  return receipt.bytes > 0 ? `${sizeOf(receipt.bytes)} in the request` : null;
+  return receipt.bytes > 0 ? t("receipts.inRequest", { size: sizeOf(receipt.bytes) }) : null;
 }
-
-const count = (number: number) => number.toLocaleString("en");
 
 /** The usage of a step, as names and values, without what the provider doesn't report. */
 export function usageOf(usage: Usage | undefined): [string, string][] {
   if (!usage) return [];
   const { input_tokens = 0, output_tokens = 0, cached_tokens = 0, written_tokens = 0, reasoning_tokens = 0, cost } = usage;
-  const kinds = Object.entries(usage.modalities ?? {}).map(([kind, tokens]) => `${kind} ${count(tokens)}`);
-  const join = (texts: (string | false)[]) => texts.filter(Boolean).join(", ");
-  const cache = join([cached_tokens > 0 && `${count(cached_tokens)} from the cache`, written_tokens > 0 && `${count(written_tokens)} cached`]);
-  const input = join([`${count(input_tokens)} tokens`, cache, ...kinds]);
-  const output = join([`${count(output_tokens)} tokens`, reasoning_tokens > 0 && `${count(reasoning_tokens)} of them reasoning`]);
+  const kinds = Object.entries(usage.modalities ?? {}).map(([kind, count]) => t("receipts.modality", { kind, count }));
+  const input = factsOf([
+    t("receipts.tokens", { count: input_tokens }),
+    cached_tokens > 0 && t("receipts.fromCache", { count: cached_tokens }),
+    written_tokens > 0 && t("receipts.cached", { count: written_tokens }),
+    ...kinds,
+  ]);
+  const output = factsOf([
+    t("receipts.tokens", { count: output_tokens }),
+    reasoning_tokens > 0 && t("receipts.reasoning", { count: reasoning_tokens }),
+  ]);
   const rows: [string, string][] = [];
-  if (input_tokens) rows.push(["in", input]);
-  if (output_tokens) rows.push(["out", output]);
-  if (cost !== undefined && cost !== null) rows.push(["cost", `$${cost < 0.01 ? cost.toFixed(5) : cost.toFixed(3)}`]);
+  if (input_tokens) rows.push([t("receipts.in"), input]);
+  if (output_tokens) rows.push([t("receipts.out"), output]);
+  if (cost !== undefined && cost !== null) rows.push([t("receipts.cost"), dollarsOf(cost)]);
   return rows;
 }
 
-const STOPS: Record<string, string> = {
-  end: "finished",
-  tool_calls: "called tools",
-  length: "reached the maximum length",
-  refusal: "declined",
-  limit: "stopped at a limit",
-  error: "failed",
-  cut: "the stream ended too early",
-  cancelled: "stopped by you",
-};
+const STOPS = ["end", "tool_calls", "length", "refusal", "limit", "error", "cut", "cancelled"] as const;
 
-export const stopOf = (stop: string) => STOPS[stop] ?? stop;
+export function stopOf(stop: string): string {
+  const known = STOPS.find((each) => each === stop);
+  return known ? t(`receipts.stop.${known}`) : stop;
+}

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { keepDraft, keptDraft } from "../composer/drafts";
+import { rich, t } from "../language";
 import { ModelPicker } from "../models/ModelPicker";
 import { useApp } from "../state/AppProvider";
 import { Missing } from "../state/Missing";
@@ -9,40 +10,37 @@ import { showError } from "../state/showError";
 import { applyTheme, keptTheme } from "../theme";
 import type { Theme } from "../types";
 import { Button, toast } from "../ui";
+import { LanguageChoice } from "./LanguageChoice";
 
-const themes: [Theme, string][] = [
-  ["system", "As the system"],
-  ["light", "Light"],
-  ["dark", "Dark"],
-];
+const themes: readonly Theme[] = ["system", "light", "dark"];
 
 export function SettingsPage() {
   const { settings, model, me, save } = useApp();
   useEffect(() => {
-    document.title = "Settings – Show & Tell";
+    document.title = t("page.title", { title: t("settings.title") });
   }, []);
   const keep = (change: Parameters<typeof save>[0]) => save(change).catch(() => {});
   const shown = settings?.theme ?? keptTheme();
   return (
     <div className="column settings">
-      <h1>Settings</h1>
+      <h1>{t("settings.title")}</h1>
       <section aria-labelledby="settings-model">
-        <h2 id="settings-model">Model of new conversations</h2>
-        <p className="soft">Each conversation may switch at any time.</p>
+        <h2 id="settings-model">{t("settings.model")}</h2>
+        <p className="soft">{t("settings.modelNote")}</p>
         <div className="settings-row">
-          <ModelPicker label="Model of new conversations" chosen={model} onChoose={(id) => void keep({ model: id })} />
+          <ModelPicker label={t("settings.model")} chosen={model} onChoose={(id) => void keep({ model: id })} />
           {settings?.model && (
             <Button look="quiet" onClick={() => void keep({ model: null })}>
-              Use the server’s choice
+              {t("settings.serverChoice")}
             </Button>
           )}
         </div>
       </section>
       <Instructions />
       <fieldset>
-        <legend>Look</legend>
+        <legend>{t("settings.look")}</legend>
         <div className="choices">
-          {themes.map(([theme, words]) => (
+          {themes.map((theme) => (
             <label key={theme} className="choice">
               <input
                 type="radio"
@@ -53,26 +51,23 @@ export function SettingsPage() {
                   void keep({ theme });
                 }}
               />
-              {words}
+              {t(`settings.theme.${theme}`)}
             </label>
           ))}
         </div>
       </fieldset>
+      <LanguageChoice />
       {me && (
         <div className="settings-row">
           <p className="soft">
-            Show &amp; Tell {me.version}
-            {me.mode === "alone" ? ", for you alone" : `, signed in as ${me.name ?? me.user}`}.
-            {me.mode === "accounts" && (
-              <>
-                {" "}
-                Account id, with which others can share conversations with you: <code>{me.user}</code>
-              </>
-            )}
+            {me.mode === "alone"
+              ? t("settings.aboutAlone", { version: me.version })
+              : t("settings.aboutUser", { version: me.version, name: me.name ?? me.user })}{" "}
+            {me.mode === "accounts" && rich("settings.accountId", { id: me.user, code: (words) => <code>{words}</code> })}
           </p>
-          <Button onClick={() => void signOut("/logout")}>Sign out</Button>
+          <Button onClick={() => void signOut("/logout")}>{t("settings.signOut")}</Button>
           <Button look="quiet" onClick={() => void signOut("/logout/everywhere")}>
-            Sign out everywhere
+            {t("settings.signOutEverywhere")}
           </Button>
         </div>
       )}
@@ -96,14 +91,12 @@ function Instructions() {
   }, [stored]);
   return (
     <section aria-labelledby="settings-instructions">
-      <h2 id="settings-instructions">Instructions</h2>
-      <p className="soft">
-        Sent to every model before your messages: how to answer, in which language, what to keep in mind.
-      </p>
+      <h2 id="settings-instructions">{t("settings.instructions")}</h2>
+      <p className="soft">{t("settings.instructionsNote")}</p>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void save({ instructions: text }).then(() => toast("Saved."), () => {});
+          void save({ instructions: text }).then(() => toast(t("settings.saved")), () => {});
         }}
       >
         <textarea
@@ -117,7 +110,7 @@ function Instructions() {
         />
         {!settings && <Missing />}
         <Button look="main" type="submit" disabled={!settings || text === stored}>
-          Save
+          {t("settings.save")}
         </Button>
       </form>
     </section>

@@ -1,6 +1,7 @@
 // The button in the bar that says who shares the conversation, and opens the dialog.
 import { useState } from "preact/hooks";
 import { lazy } from "../files/lazy";
+import { t } from "../language";
 import type { Conversation } from "../types";
 import { Button, PeopleIcon } from "../ui";
 
@@ -12,7 +13,7 @@ export function ShareButton({ conversation }: { conversation: Conversation }) {
   return (
     <>
       <Button look="quiet" className="bar-share" onClick={() => setOpen(true)}>
-        <PeopleIcon size={18} /> <span>{owner === null ? "Share" : `Shared by ${owner}`}</span>
+        <PeopleIcon size={18} /> <span>{owner === null ? t("page.share") : t("sharing.sharedBy", { name: owner })}</span>
       </Button>
       {open && <Sharing conversation={conversation} onClose={() => setOpen(false)} />}
     </>

@@ -1,6 +1,7 @@
 // The dialog of a shared conversation: its owner sees and changes who has access; other people may leave it.
 import { useState } from "preact/hooks";
 import { api, wordsOf } from "../api";
+import { t } from "../language";
 import { go } from "../router";
 import { notify } from "../state/list";
 import { useLoaded } from "../state/loading";
@@ -12,7 +13,6 @@ type Props = { conversation: Conversation; onClose: () => void };
 type Right = "reader" | "writer";
 type Share = { name: string; right: Right };
 
-const rights: Record<Right, string> = { reader: "may read", writer: "may read and write" };
 const sharesOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}/shares`;
 
 export function Sharing(props: Props) {
@@ -26,20 +26,18 @@ function Received({ conversation, onClose }: Props) {
       go("/");
       notify({ what: "list" });
     } catch (error) {
-      showError(error, "Not left: ");
+      showError(error, "errors.notLeft");
     }
   };
-  const right = conversation.right === "writer" ? "read it and write in it" : "read it";
+  const name = conversation.shared_by ?? "";
   return (
-    <Dialog open onClose={onClose} title="Shared with you">
-      <p>
-        {conversation.shared_by} shares this conversation with you. You may {right}.
-      </p>
-      <p className="soft">If you leave, it is gone from your list until it is shared with you again.</p>
+    <Dialog open onClose={onClose} title={t("sharing.receivedTitle")}>
+      <p>{t(conversation.right === "writer" ? "sharing.receivedWrite" : "sharing.receivedRead", { name })}</p>
+      <p className="soft">{t("sharing.leaveNote")}</p>
       <div className="dialog-actions">
-        <Button onClick={onClose}>Stay</Button>
+        <Button onClick={onClose}>{t("sharing.stay")}</Button>
         <Button look="danger" onClick={() => void leave()}>
-          Leave
+          {t("sharing.leave")}
         </Button>
       </div>
     </Dialog>
@@ -63,17 +61,17 @@ function Owned({ conversation, onClose }: Props) {
   };
   const shares = loaded.value?.shares;
   return (
-    <Dialog open onClose={onClose} title="Share this conversation">
-      {!shares && (loaded.error ? <p role="alert">{loaded.error.text}</p> : <Spinner label="Loading" />)}
-      {shares?.length === 0 && <p className="soft">Only you can see it.</p>}
+    <Dialog open onClose={onClose} title={t("sharing.title")}>
+      {!shares && (loaded.error ? <p role="alert">{loaded.error.text}</p> : <Spinner label={t("page.loading")} />)}
+      {shares?.length === 0 && <p className="soft">{t("sharing.onlyYou")}</p>}
       {shares && shares.length > 0 && (
-        <ul className="shares" aria-label="People with access">
+        <ul className="shares" aria-label={t("sharing.people")}>
           {shares.map(({ name, right }) => (
             <li key={name}>
               <span className="share-name">{name}</span>
-              <span className="soft">{rights[right]}</span>
-              <Button look="quiet" aria-label={`Stop sharing with ${name}`} onClick={() => void change(name, null)}>
-                Remove
+              <span className="soft">{t(`sharing.right.${right}`)}</span>
+              <Button look="quiet" aria-label={t("sharing.stop", { name })} onClick={() => void change(name, null)}>
+                {t("sharing.remove")}
               </Button>
             </li>
           ))}
@@ -101,7 +99,7 @@ function NewShare({ onShare }: { onShare: (name: string, right: Right) => Promis
       }}
     >
       <label>
-        Name or account id
+        {t("sharing.name")}
         <input
           className="field"
           maxLength={300}
@@ -111,14 +109,14 @@ function NewShare({ onShare }: { onShare: (name: string, right: Right) => Promis
         />
       </label>
       <label>
-        Access
+        {t("sharing.access")}
         <select className="field" value={right} onChange={(event) => setRight(event.currentTarget.value as Right)}>
-          <option value="reader">{rights.reader}</option>
-          <option value="writer">{rights.writer}</option>
+          <option value="reader">{t("sharing.right.reader")}</option>
+          <option value="writer">{t("sharing.right.writer")}</option>
         </select>
       </label>
       <Button look="main" type="submit" disabled={!name.trim()}>
-        Share
+        {t("page.share")}
       </Button>
     </form>
   );

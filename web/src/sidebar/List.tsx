@@ -1,6 +1,7 @@
 // Conversations by day, with infinite scrolling.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { t } from "../language";
 import type { useList } from "../state/list";
 import { Button, Spinner } from "../ui";
 import { byDay } from "./days";
@@ -33,17 +34,17 @@ export function List({ list, current, searched, children }: Props) {
       {problem && conversations === null && (
         <div className="side-note" role="alert">
           <p>{problem}</p>
-          <Button onClick={() => void fresh()}>Try again</Button>
+          <Button onClick={() => void fresh()}>{t("page.tryAgain")}</Button>
         </div>
       )}
       {!problem && conversations === null && (
         <div className="side-note">
-          <Spinner label="Loading conversations" />
+          <Spinner label={t("sidebar.loading")} />
         </div>
       )}
       {conversations?.length === 0 && (
         <p className="side-note soft">
-          {searched ? `Nothing found for “${searched}”.` : "Your conversations will be listed here."}
+          {searched ? t("sidebar.nothingFound", { words: searched }) : t("sidebar.empty")}
         </p>
       )}
       {conversations &&
@@ -59,7 +60,7 @@ export function List({ list, current, searched, children }: Props) {
         ))}
       {hasMore && (
         <div ref={end} className="side-note">
-          <Spinner label="Loading more" />
+          <Spinner label={t("sidebar.loadingMore")} />
         </div>
       )}
     </div>

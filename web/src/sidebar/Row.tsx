@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { lazy } from "../files/lazy";
+import { t } from "../language";
 import { at } from "../prefix";
 import { follow, go, pathOf } from "../router";
 import { showError } from "../state/showError";
@@ -17,7 +18,7 @@ const addressOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`
 
 export function Row({ row, current, onChanged }: Props) {
   const [doing, setDoing] = useState<"renaming" | "deleting" | null>(null);
-  const title = row.title || "New conversation";
+  const title = row.title || t("sidebar.new");
   // Keep the tab order of a long list short: the actions of other rows have the keys F2 and Delete.
   const stop = current ? 0 : -1;
   const rename = async (wanted: string) => {
@@ -27,7 +28,7 @@ export function Row({ row, current, onChanged }: Props) {
       await api.patch(addressOf(row.id), { title: wanted });
       notify({ what: "title", id: row.id, title: wanted });
     } catch (error) {
-      showError(error, "Not renamed: ");
+      showError(error, "errors.notRenamed");
     }
   };
   const remove = async () => {
@@ -37,7 +38,7 @@ export function Row({ row, current, onChanged }: Props) {
       if (current) go("/");
       notify({ what: "list" });
     } catch (error) {
-      showError(error, "Not deleted: ");
+      showError(error, "errors.notDeleted");
       await onChanged();
     }
   };
@@ -61,14 +62,14 @@ export function Row({ row, current, onChanged }: Props) {
           if (event.key === "Delete") setDoing("deleting");
         }}
       >
-        {row.running && <span className="dot" role="img" aria-label="An answer is being written" />}
+        {row.running && <span className="dot" role="img" aria-label={t("sidebar.running")} />}
         <span className="row-title">{title}</span>
       </a>
       <span className="row-actions">
         <IconButton
           small
           tabIndex={stop}
-          label={`Rename ${title}`}
+          label={t("sidebar.rename", { title })}
           icon={<EditIcon />}
           onClick={() => setDoing("renaming")}
         />
@@ -77,15 +78,15 @@ export function Row({ row, current, onChanged }: Props) {
           href={`${addressOf(row.id)}/export`}
           download
           tabIndex={stop}
-          aria-label={`Export ${title}`}
-          title="Export"
+          aria-label={t("sidebar.export", { title })}
+          title={t("sidebar.exportShort")}
         >
           <DownloadIcon />
         </a>
         <IconButton
           small
           tabIndex={stop}
-          label={`Delete ${title}`}
+          label={t("sidebar.delete", { title })}
           icon={<TrashIcon />}
           onClick={() => setDoing("deleting")}
         />
@@ -104,7 +105,7 @@ function TitleBox({ title, onDone, onCancel }: TitleProps) {
     <input
       ref={box}
       className="field row-box"
-      aria-label="Title"
+      aria-label={t("sidebar.titleBox")}
       maxLength={200}
       defaultValue={title}
       onBlur={(event) => onDone(event.currentTarget.value.trim())}

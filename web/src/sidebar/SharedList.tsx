@@ -1,6 +1,7 @@
 // Conversations that other people share with the user.
 import { useEffect } from "preact/hooks";
 import { api } from "../api";
+import { t } from "../language";
 import { at } from "../prefix";
 import { follow, pathOf } from "../router";
 import { subscribe } from "../state/list";
@@ -23,19 +24,19 @@ export function SharedList({ current }: { current: string | null }) {
   }, [again]);
   if (!value?.conversations.length) return null;
   return (
-    <section aria-label="Shared with you">
-      <h2>Shared with you</h2>
+    <section aria-label={t("sidebar.sharedWithYou")}>
+      <h2>{t("sidebar.sharedWithYou")}</h2>
       <ul>
         {value.conversations.map((row) => (
           <li key={row.id} className={`row ${row.id === current ? "row-current" : ""}`}>
             <a
               href={at(pathOf(row.id))}
               aria-current={row.id === current ? "page" : undefined}
-              title={`${row.title || "Conversation"}, shared by ${row.shared_by}`}
+              title={t("sidebar.sharedBy", { title: row.title || t("sidebar.untitled"), name: row.shared_by })}
               onClick={follow}
             >
               <span className="row-title">
-                {row.title || "Conversation"} <span className="soft">· {row.shared_by}</span>
+                {row.title || t("sidebar.untitled")} <span className="soft">· {row.shared_by}</span>
               </span>
             </a>
           </li>

@@ -1,5 +1,6 @@
 // The list of conversations; a drawer on phones.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { BRAND, t } from "../language";
 import { at } from "../prefix";
 import { cover, follow } from "../router";
 import { useApp } from "../state/AppProvider";
@@ -55,15 +56,15 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
   return (
     <>
       {narrow && open && <div className="veil" onClick={() => onOpen(false)} />}
-      <nav ref={side} className={`side ${open ? "side-open" : ""}`} aria-label="Conversations" inert={hidden} onKeyDown={walk}>
+      <nav ref={side} className={`side ${open ? "side-open" : ""}`} aria-label={t("sidebar.conversations")} inert={hidden} onKeyDown={walk}>
         <div className="side-head">
           <a className="brand" href={at("/")} onClick={follow}>
-            <Mark /> Show &amp; Tell
+            <Mark /> {BRAND}
           </a>
-          <IconButton className="side-fold" label="Hide the list" icon={<PanelIcon />} onClick={onFold} />
+          <IconButton className="side-fold" label={t("sidebar.hide")} icon={<PanelIcon />} onClick={onFold} />
           <IconButton
             className="side-close"
-            label="Close the list"
+            label={t("sidebar.close")}
             icon={<CloseIcon />}
             onClick={() => onOpen(false)}
           />
@@ -76,30 +77,30 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
             onOpen(false);
           }}
         >
-          <PlusIcon size={18} /> New conversation
+          <PlusIcon size={18} /> {t("sidebar.new")}
         </a>
         <label className="side-search">
           <SearchIcon size={16} />
-          <span className="unseen">Search conversations</span>
+          <span className="unseen">{t("sidebar.searchConversations")}</span>
           <input
             ref={search}
             type="search"
-            placeholder="Search"
+            placeholder={t("sidebar.search")}
             value={typed}
             onInput={(event) => setTyped(event.currentTarget.value)}
             onKeyDown={(event) => event.key === "Escape" && setTyped("")}
           />
-          <kbd aria-hidden="true">{apple ? "⌘" : "Ctrl "}K</kbd>
+          <kbd aria-hidden="true">{t(apple ? "sidebar.searchKeysApple" : "sidebar.searchKeys")}</kbd>
         </label>
         <List list={list} current={current} searched={words}>
           {me?.mode === "accounts" && !words && <SharedList current={current} />}
         </List>
         <div className="side-foot">
           <a href={at("/matrix")} onClick={follow}>
-            <TableIcon size={18} /> What models see
+            <TableIcon size={18} /> {t("sidebar.whatModelsSee")}
           </a>
           <a href={at("/settings")} onClick={follow}>
-            <GearIcon size={18} /> Settings
+            <GearIcon size={18} /> {t("sidebar.settings")}
           </a>
           {me?.mode === "accounts" && <span className="side-user">{me.name ?? me.user}</span>}
         </div>

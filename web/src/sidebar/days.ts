@@ -1,15 +1,14 @@
 // Headings of the list: today, yesterday, the last seven days, then months.
+import { dateOf, t } from "../language";
 import type { Listed } from "../types";
-
-const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
 
 export function dayOf(changed: Date, now: Date): string {
   const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
   const back = (days: number) => new Date(midnight.getFullYear(), midnight.getMonth(), midnight.getDate() - days);
-  if (changed >= midnight) return "Today";
-  if (changed >= back(1)) return "Yesterday";
-  if (changed >= back(7)) return "Last seven days";
-  return month.format(changed);
+  if (changed >= midnight) return t("sidebar.today");
+  if (changed >= back(1)) return t("sidebar.yesterday");
+  if (changed >= back(7)) return t("sidebar.lastSevenDays");
+  return dateOf(changed, { month: "long", year: "numeric" });
 }
 
 export function byDay(rows: readonly Listed[], now: Date): { day: string; rows: Listed[] }[] {

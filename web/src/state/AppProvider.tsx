@@ -2,6 +2,7 @@
 import { createContext, type ComponentChildren } from "preact";
 import { useCallback, useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { api, ApiError, type Me } from "../api";
+import { t } from "../language";
 import { applyTheme } from "../theme";
 import type { Model, Settings } from "../types";
 import { showError } from "./showError";
@@ -46,7 +47,7 @@ export function AppProvider({ children }: { children: ComponentChildren }) {
     if (stored.value) applyTheme(stored.value.theme);
   }, [stored.value]);
   useEffect(() => {
-    const leave = () => setSignedOut(new ApiError("Unauthorised", "Sign in to go on.", 401));
+    const leave = () => setSignedOut(new ApiError("Unauthorised", t("errors.signInToContinue"), 401));
     window.addEventListener("signed-out", leave);
     return () => window.removeEventListener("signed-out", leave);
   }, []);
@@ -59,7 +60,7 @@ export function AppProvider({ children }: { children: ComponentChildren }) {
         if ("model" in change) models.again(); // the server's default may have changed
       } catch (error) {
         if (settings) stored.set(settings);
-        showError(error, "Not saved: ");
+        showError(error, "errors.notSaved");
         throw error;
       }
     },

@@ -1,4 +1,5 @@
 // Loads modules on demand, over a connection that may fail for a while.
+import { loadRest } from "../language";
 import { at } from "../prefix";
 import { pause, waitOf } from "./pause";
 
@@ -17,6 +18,10 @@ export async function loadWithRetry<T>(load: () => Promise<T>, onMiss = () => {}
     }
   }
 }
+
+/** Loads a lazy part of the page together with its words. */
+export const loadPart = <T>(load: () => Promise<T>, onMiss?: () => void): Promise<T> =>
+  loadWithRetry(async () => (await Promise.all([load(), loadRest()]))[0], onMiss);
 
 const isReachable = () => fetch(at("/healthz"), { cache: "no-store" }).then((answer) => answer.ok, () => false);
 

@@ -1,6 +1,7 @@
 // A native modal dialog: focus trap, Esc and the backdrop come from the browser.
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { t } from "../language";
 import { IconButton } from "./Button";
 import { CloseIcon } from "./icons";
 import { useModal } from "./useModal";
@@ -37,7 +38,7 @@ function Opened(props: Omit<DialogProps, "open">) {
       <div className="dialog-body">
         <header className="dialog-head">
           <h2 id={heading}>{title}</h2>
-          <IconButton label="Close" icon={<CloseIcon />} onClick={onClose} />
+          <IconButton label={t("page.close")} icon={<CloseIcon />} onClick={onClose} />
         </header>
         {children}
       </div>

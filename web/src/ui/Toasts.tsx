@@ -1,5 +1,6 @@
 // Short messages at the bottom of the page, announced by screen readers; they disappear after a while or on click.
 import { useEffect, useState } from "preact/hooks";
+import { t } from "../language";
 import { IconButton } from "./Button";
 import { CloseIcon } from "./icons";
 
@@ -31,7 +32,7 @@ export function Toasts() {
       {toasts.map((each) => (
         <div key={each.key} className={`toast toast-${each.look}`}>
           <span>{each.text}</span>
-          <IconButton small label="Dismiss" icon={<CloseIcon />} onClick={() => drop(each.key)} />
+          <IconButton small label={t("page.dismiss")} icon={<CloseIcon />} onClick={() => drop(each.key)} />
         </div>
       ))}
     </div>

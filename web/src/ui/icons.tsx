@@ -37,6 +37,7 @@ export const CloseIcon = drawn("M6 6l12 12", "M18 6L6 18");
 export const PlusIcon = drawn("M12 5v14", "M5 12h14");
 export const MenuIcon = drawn("M4 7h16", "M4 12h16", "M4 17h10");
 export const PanelIcon = drawn("M5 4h14a1 1 0 0 1 1 1v14a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1z", "M9.5 4v16");
+export const WrapIcon = drawn("M4 6h16", "M4 12h13a3.5 3.5 0 0 1 0 7h-4", "M15.5 16.5L13 19l2.5 2.5", "M4 18h5");
 export const SearchIcon = drawn("M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14z", "M20 20l-4-4");
 export const SendIcon = drawn("M12 19V5", "M6 11l6-6 6 6");
 export const StopIcon = ({ size = 20 }: IconProps) => (

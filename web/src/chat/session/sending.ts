@@ -1,6 +1,7 @@
 // Sends, edits, regenerates and continues in a conversation.
 import type { Chat } from "@ai-sdk/react";
 import type { Attachment } from "../../files";
+import { t } from "../../language";
 import type { Message } from "../../types";
 import { newId } from "./client";
 import type { FileStore } from "./fileStore";
@@ -36,7 +37,7 @@ export function makeSender(chat: Chat<Message>, outbox: Outbox, fileStore: FileS
 
   /** Continues the last answer, which ended early. */
   function goOn(answer: Message) {
-    if (!resumesAutomatically(answer)) return send("Go on.", []);
+    if (!resumesAutomatically(answer)) return send(t("chat.continue"), []);
     begin(false);
     void chat.sendMessage();
   }

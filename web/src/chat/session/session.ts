@@ -2,6 +2,7 @@
 // network failure, and stays in sync with the server.
 import { api, ApiError, wordsOf } from "../../api";
 import type { Attachment } from "../../files";
+import { t } from "../../language";
 import { notify } from "../../state/list";
 import { pause, waitOf } from "../../state/pause";
 import type { Message } from "../../types";
@@ -17,9 +18,6 @@ import { noErrors, type SessionOptions, makeState } from "./sessionState";
 import { addressOf, ALL, loadNewest, NEWEST } from "./stored";
 
 export type Session = ReturnType<typeof openSession>;
-
-const BUSY = "An answer is being written already, perhaps in another tab.";
-const DECIDED = "This was decided already, perhaps in another tab. Here is what came of it.";
 
 export function openSession(options: SessionOptions) {
   const fileStore = makeFileStore(options.stored?.attachments ?? []);
@@ -153,8 +151,8 @@ export function openSession(options: SessionOptions) {
     const isBack = status !== null && returnToComposer();
     decides = false;
     chat.clearError();
-    if (isAnswer) toast(status === 409 || status === 422 ? DECIDED : wordsOf(error), "bad");
-    else if (status === 409) toast(isBack ? `${BUSY} What you wrote is back in the box.` : BUSY);
+    if (isAnswer) toast(status === 409 || status === 422 ? t("chat.decided") : wordsOf(error), "bad");
+    else if (status === 409) toast(t(isBack ? "chat.busyAndBack" : "chat.busy"));
     else set({ problem: wordsOf(error), remedy: isBack ? "back" : null });
     await refreshQuietly();
     if (isBack || now().problem === null) return;

@@ -15,6 +15,6 @@ export async function stopAnswer(chat: Chat<Message>, id: string | null): Promis
     await pause(stopTimeout);
     if (chat.status === "streaming" && chat.lastMessage?.id === answer) await chat.stop();
   } catch (error) {
-    showError(error, "Not stopped: ");
+    showError(error, "errors.notStopped");
   }
 }

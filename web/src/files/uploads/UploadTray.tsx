@@ -1,8 +1,8 @@
 // The files of the current draft, each with its progress and actions.
 import "./tray.css";
+import { factsOf, sizeOf, t } from "../../language";
 import { IconButton } from "../../ui";
 import { CloseIcon, RetryIcon, WarnIcon } from "../../ui/icons";
-import { sizeOf } from "../attachment";
 import type { Model } from "../../types";
 import { KindIcon } from "../KindIcon";
 import { outcomeOf } from "./outcome";
@@ -13,7 +13,7 @@ import { isOpen, type Upload } from "./values";
 export function UploadTray(p: { uploads: Uploads; model: Model | undefined }) {
   const { remove, retry } = p.uploads;
   const items = p.uploads.items.map((one) => judge(one, p.model));
-  const problems = items.flatMap((one) => (one.problem ? [`${one.name}: ${one.problem}`] : []));
+  const problems = items.flatMap((one) => (one.problem ? [t("uploads.problem", { name: one.name, problem: one.problem })] : []));
   const later = items.filter((one) => one.state === "later");
   const rank = (one: Upload) => (one.problem ? 0 : 1); // problems first, so that they aren't overlooked
   const shown = items.filter((one) => one.state !== "later").sort((one, other) => rank(one) - rank(other));
@@ -23,7 +23,7 @@ export function UploadTray(p: { uploads: Uploads; model: Model | undefined }) {
         {problems.join(" ")}
       </p>
       {items.length > 0 && (
-        <ul className="tray" aria-label="Files of this message">
+        <ul className="tray" aria-label={t("uploads.list")}>
           {later.length > 0 && <Later items={later} taken={shown.filter((one) => one.state !== "refused").length} remove={remove} />}
           {shown.map((item) => (
             <Item key={item.key} item={item} remove={() => remove(item.key)} retry={() => retry(item.key)} />
@@ -36,12 +36,10 @@ export function UploadTray(p: { uploads: Uploads; model: Model | undefined }) {
 
 /** One line for the files beyond the limit of one message. */
 function Later(p: { items: Upload[]; taken: number; remove(key: string): void }) {
-  const { length } = p.items;
-  const words = `${p.taken} files are the most for one message. ${length} more ${length === 1 ? "goes" : "go"} with the next one.`;
   return (
     <li className="tray-item tray-later">
-      <span role="status">{words}</span>
-      <IconButton small label="Leave those out" icon={<CloseIcon />} onClick={() => p.items.forEach((one) => p.remove(one.key))} />
+      <span role="status">{t("uploads.later", { taken: p.taken, more: p.items.length })}</span>
+      <IconButton small label={t("uploads.leaveOut")} icon={<CloseIcon />} onClick={() => p.items.forEach((one) => p.remove(one.key))} />
     </li>
   );
 }
@@ -67,12 +65,17 @@ function Item(p: { item: Judged; remove(): void; retry(): void }) {
           {item.name}
         </span>
         {item.problem ? <span className="tray-problem">{item.problem}</span> : <span className="file-quiet">{stateOf(item)}</span>}
-        {isOpen(item) && <progress max={Math.max(1, item.size)} value={item.done} aria-label={`Upload of ${item.name}`} />}
+        {isOpen(item) && <progress max={Math.max(1, item.size)} value={item.done} aria-label={t("uploads.progress", { name: item.name })} />}
       </span>
       {item.state === "failed" && item.again && (
-        <IconButton small label={`Try ${item.name} again`} icon={<RetryIcon />} onClick={p.retry} />
+        <IconButton small label={t("uploads.retry", { name: item.name })} icon={<RetryIcon />} onClick={p.retry} />
       )}
-      <IconButton small label={`${isOpen(item) ? "Cancel" : "Remove"} ${item.name}`} icon={<CloseIcon />} onClick={p.remove} />
+      <IconButton
+        small
+        label={t(isOpen(item) ? "uploads.cancel" : "uploads.remove", { name: item.name })}
+        icon={<CloseIcon />}
+        onClick={p.remove}
+      />
     </li>
   );
 }
@@ -84,8 +87,8 @@ function Sign(p: { item: Upload }) {
 }
 
 function stateOf(item: Judged): string {
-  if (item.state === "waiting") return `${sizeOf(item.size)}, waiting`;
-  if (item.state !== "sending") return item.note ? `${sizeOf(item.size)}, ${item.note}` : sizeOf(item.size);
-  if (item.done >= item.size) return "being checked";
-  return `${sizeOf(item.done)} of ${sizeOf(item.size)}`;
+  if (item.state === "waiting") return t("uploads.waiting", { size: sizeOf(item.size) });
+  if (item.state !== "sending") return factsOf([sizeOf(item.size), item.note]);
+  if (item.done >= item.size) return t("uploads.checking");
+  return t("uploads.sent", { done: sizeOf(item.done), size: sizeOf(item.size) });
 }

@@ -1,13 +1,12 @@
 // The uploads of one message: three at a time, each can be aborted, retried or removed. Independent of components.
 import { api, ApiError, wordsOf } from "../../api";
+import { t } from "../../language";
 import { isDrawn, ownAddress, type Attachment } from "../attachment";
 import { storeUploads, loadUploads, type StoredUpload } from "./storedUploads";
 import { isFinal, send } from "./send";
 import { isOpen, nameOf, refuse, type From, type Limits, type Upload } from "./values";
 
 const AT_ONCE = 3;
-const UNFINISHED = "The page was left before it was uploaded. Attach it again.";
-const GONE = "It is no longer on the server. Attach it again.";
 
 export type Tray = ReturnType<typeof makeTray>;
 
@@ -131,7 +130,7 @@ export function makeTray(at: string) {
   function restore() {
     for (const { id, name, size } of loadUploads(place)) {
       const item = fresh(name, size);
-      if (id === null) set([...items, { ...item, state: "failed", again: false, problem: UNFINISHED }]);
+      if (id === null) set([...items, { ...item, state: "failed", again: false, problem: t("uploads.unfinished") }]);
       else {
         set([...items, { ...item, id }]);
         void fetchAgain(item.key, id);
@@ -146,7 +145,7 @@ export function makeTray(at: string) {
       else set(items.filter((one) => one.key !== key)); // it was sent meanwhile
     } catch (error) {
       const removed = error instanceof ApiError && error.status === 404;
-      change(key, removed ? { state: "failed", again: false, problem: GONE, id: null } : failed(error));
+      change(key, removed ? { state: "failed", again: false, problem: t("uploads.gone"), id: null } : failed(error));
     }
   }
 

@@ -1,5 +1,6 @@
 // The state of one upload, and checks before it starts.
-import { sizeOf, type Attachment } from "../attachment";
+import { sizeOf, t } from "../../language";
+import type { Attachment } from "../attachment";
 
 export type From = "drop" | "paste" | "picker" | "camera";
 export type Limits = { max_file_bytes: number; max_message_files: number };
@@ -27,7 +28,7 @@ export const isOpen = (upload: Upload) => upload.state === "waiting" || upload.s
 /** Why a file can't be sent, or null. */
 export function refuse(file: { size: number }, limits: Limits): string | null {
   if (file.size <= limits.max_file_bytes) return null;
-  return `It is larger than ${sizeOf(limits.max_file_bytes)}, the most that one file may have. Send a smaller one.`;
+  return t("uploads.tooLarge", { size: sizeOf(limits.max_file_bytes) });
 }
 
 /** Images from the clipboard all have the same name, so they are numbered. */
