@@ -271,8 +271,8 @@ async def test_a_share_grants_reading_or_writing_and_can_be_revoked(tmp_path):
 
 
 async def test_settings_are_validated_and_stored(tmp_path):
-    usual = {"model": None, "instructions": "", "theme": "system"}
-    wanted = {"model": "inspector:gemini", "instructions": "Be brief.", "theme": "dark"}
+    usual = {"model": None, "instructions": "", "theme": "system", "language": None}
+    wanted = {"model": "inspector:gemini", "instructions": "Be brief.", "theme": "dark", "language": "de"}
     async with serving(tmp_path) as site:
         assert await site.get("/api/settings") == (200, usual)
         assert await ask(site.session, "PATCH", "/api/settings", json=wanted) == (200, wanted)
@@ -281,6 +281,7 @@ async def test_settings_are_validated_and_stored(tmp_path):
             {"model": "anonymous:x"},
             {"model": "gpt"},
             {"theme": "pink"},
+            {"language": "de-DE"},
             {"instructions": "x" * 20_001},
             {"owner": "e"},
         )
@@ -292,7 +293,7 @@ async def test_settings_are_validated_and_stored(tmp_path):
 
 
 async def test_omitted_settings_keep_their_values(tmp_path):
-    wanted = {"model": "inspector:gemini", "instructions": "Be brief.", "theme": "system"}
+    wanted = {"model": "inspector:gemini", "instructions": "Be brief.", "theme": "system", "language": None}
     async with serving(tmp_path) as site:
         for change in ({"instructions": "Be brief."}, {"model": "inspector:gemini"}, {}):
             status, received = await ask(site.session, "PATCH", "/api/settings", json=change)

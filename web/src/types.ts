@@ -88,5 +88,5 @@ export type Model = {
 };
 
 export type Theme = "system" | "light" | "dark";
-export type Settings = { model: string | null; instructions: string; theme: Theme };
+export type Settings = { model: string | null; instructions: string; theme: Theme; language: string | null };
 export type Example = { name: string; title: string; text: string; files: string[] };

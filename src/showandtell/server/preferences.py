@@ -1,4 +1,4 @@
-"""Routes of a user's settings: the model, instructions for it, and the theme."""
+"""Routes of a user's settings: the model, instructions for it, the theme and the language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ router = APIRouter(prefix="/api/settings", tags=["settings"])
 
 #: Maximum length of instructions.
 MAX_INSTRUCTIONS = 20_000
-EXAMPLE: dict[str, Any] = {"model": "inspector", "instructions": "Answer briefly.", "theme": "system"}
+EXAMPLE: dict[str, Any] = {"model": "inspector", "instructions": "Answer briefly.", "theme": "system", "language": "de"}
+#: A code such as "de"; the page decides which ones it has.
+LANGUAGE = "^[a-z]{2,3}$"
 
 
 class SettingsShape(Shape):
@@ -30,6 +32,7 @@ class SettingsShape(Shape):
     model: str | None = Field(None, max_length=500, description="provider:model; null for the server's default")
     instructions: str = Field("", max_length=MAX_INSTRUCTIONS, description="added to the instructions of every model")
     theme: Theme = "system"
+    language: str | None = Field(None, pattern=LANGUAGE, description="the page's language; null for the browser's")
 
 
 class SettingsChange(Struct, forbid_unknown_fields=True):
@@ -38,6 +41,7 @@ class SettingsChange(Struct, forbid_unknown_fields=True):
     model: Annotated[str, Meta(max_length=500)] | UnsetType | None = UNSET
     instructions: Annotated[str, Meta(max_length=MAX_INSTRUCTIONS)] | UnsetType = UNSET
     theme: Theme | UnsetType = UNSET
+    language: Annotated[str, Meta(pattern=LANGUAGE)] | UnsetType | None = UNSET
 
 
 @router.get("", operation_id="get_settings", responses={200: {"model": SettingsShape}, **errors()})
@@ -64,5 +68,10 @@ async def set_settings(
 def settings_response(preferences: Preferences) -> Response:
     """Respond with all settings."""
     return json_response(
-        {"model": preferences.model, "instructions": preferences.instructions, "theme": preferences.theme}
+        {
+            "model": preferences.model,
+            "instructions": preferences.instructions,
+            "theme": preferences.theme,
+            "language": preferences.language,
+        }
     )

@@ -82,7 +82,7 @@ export function watchLanguage(watch: (language: string) => void): () => void {
   return () => void watchers.delete(watch);
 }
 
-/** Keeps the choice for the next visit; null for the browser's language. */
+/** Keeps the choice for the next visit in this browser, so that the first paint is right; null for the browser's language. */
 export function keepLanguage(language: string | null): void {
   if (language === null) localStorage.removeItem(KEY);
   else localStorage.setItem(KEY, language);

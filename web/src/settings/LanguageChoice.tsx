@@ -1,13 +1,14 @@
 // The language of the page: the browser's, or the user's choice.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { keepLanguage, keptLanguage, LANGUAGES, preferredLanguage, speak, spokenLanguage, t } from "../language";
-import { loadWithRetry } from "../state/parts";
-import { toast } from "../ui";
+import { keptLanguage, LANGUAGES, preferredLanguage, spokenLanguage, t } from "../language";
+import { useApp } from "../state/AppProvider";
+import { applyLanguage } from "../state/applyLanguage";
 
 /** Whether the choice was made here, so that the focus returns when the page is drawn in the other language. */
 let isChosen = false;
 
 export function LanguageChoice() {
+  const { save } = useApp();
   const [kept, setKept] = useState(keptLanguage);
   const box = useRef<HTMLFieldSetElement>(null);
   useEffect(() => {
@@ -16,9 +17,9 @@ export function LanguageChoice() {
   }, []);
   const choose = (language: string | null) => {
     setKept(language);
-    keepLanguage(language);
+    void applyLanguage(language);
     isChosen = preferredLanguage() !== spokenLanguage();
-    loadWithRetry(() => speak(preferredLanguage())).catch(() => toast(t("page.partLost"), "bad"));
+    save({ language }).catch(() => {});
   };
   return (
     <fieldset ref={box}>

@@ -2,6 +2,7 @@
 import { createContext, type ComponentChildren } from "preact";
 import { useCallback, useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { api, ApiError, type Me } from "../api";
+import { applyLanguage } from "./applyLanguage";
 import { t } from "../language";
 import { applyTheme } from "../theme";
 import type { Model, Settings } from "../types";
@@ -44,7 +45,9 @@ export function AppProvider({ children }: { children: ComponentChildren }) {
   const [signedOut, setSignedOut] = useState<ApiError | null>(null);
   const settings = stored.value;
   useEffect(() => {
-    if (stored.value) applyTheme(stored.value.theme);
+    if (!stored.value) return;
+    applyTheme(stored.value.theme);
+    void applyLanguage(stored.value.language);
   }, [stored.value]);
   useEffect(() => {
     const leave = () => setSignedOut(new ApiError("Unauthorised", t("errors.signInToContinue"), 401));

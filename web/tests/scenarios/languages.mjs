@@ -34,7 +34,7 @@ async function watchLanguages(page) {
 }
 
 export async function a_german_browser_sees_german_and_keeps_the_choice_of_english(context) {
-  const first = await context.visit("/settings", GERMAN);
+  const first = await context.visit("/settings", { ...GERMAN, on: "scratch" });
   const page = await first.context().newPage();
   const { loaded, headings } = await watchLanguages(page);
   await page.goto(new URL("/", first.url()).href);
@@ -54,6 +54,18 @@ export async function a_german_browser_sees_german_and_keeps_the_choice_of_engli
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByRole("radio", { name: "As the browser" }).click();
   await page.getByRole("heading", { name: "Einstellungen", exact: true }).waitFor();
+}
+
+export async function the_choice_of_a_language_is_that_of_all_browsers_of_a_user(context) {
+  const page = await context.visit("/settings", { on: "scratch" });
+  await page.getByRole("radio", { name: "Deutsch" }).click();
+  await page.getByRole("heading", { name: "Einstellungen", exact: true }).waitFor();
+  await context.until("the choice is stored", async () => (await context.get(page, "/api/settings")).language === "de");
+  const other = await context.visit("/settings", { on: "scratch" });
+  await other.getByRole("heading", { name: "Einstellungen", exact: true }).waitFor();
+  await other.getByRole("radio", { name: "Wie der Browser" }).click();
+  await other.getByRole("heading", { name: "Settings" }).waitFor();
+  await context.until("the choice is taken back", async () => (await context.get(page, "/api/settings")).language === null);
 }
 
 export async function a_browser_without_a_language_of_ours_gets_english(context) {

@@ -19,11 +19,12 @@ Theme: TypeAlias = Literal["system", "light", "dark"]
 
 
 class Preferences(Struct, frozen=True, omit_defaults=True):
-    """A user's settings: the default model, instructions for it, and the page's theme."""
+    """A user's settings: the default model, instructions for it, the page's theme and its language."""
 
     model: str | None = None
     instructions: str = ""
     theme: Theme = "system"
+    language: str | None = None
 
 
 SELECT_PREFERENCES = select(preferences.c.record).where(preferences.c.owner == bindparam("who"))
