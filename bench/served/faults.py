@@ -16,7 +16,7 @@ from typing import Final
 from aiohttp import web
 from msgspec import Struct
 
-from stream import line, speak_anthropic
+from answers import line, speak_anthropic
 
 #: What each tool is called with.
 CALLS: Final = {

@@ -20,7 +20,7 @@ from aiohttp import web
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from faults import Turn, Turns, call_tools
 
-from stream import speak_anthropic
+from answers import speak_anthropic
 
 ASKED = re.compile(rb"words=(\d+) every=([\d.]+)(?: turn=(\d+) tool=(\w+) fault=(\w+)@(\d))?")
 CALLED = re.compile(rb"calls=(\d+) steps=(\d+)")

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from showandtell.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from showandtell.agent.agent import Agent
+    from showandtell.agent.agent import Agent, Run
     from showandtell.agent.builtin_tools import builtin_tools
     from showandtell.agent.client_turns import from_ag_ui
     from showandtell.agent.context import RunContext
     from showandtell.agent.dependencies import Depends
     from showandtell.agent.file_tools import get_document, list_files, view_file
     from showandtell.agent.render import explain, render, render_results
-    from showandtell.agent.run import Run
     from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, RunLimits
     from showandtell.agent.tools import Tool, tool
     from showandtell.agent.toolsets import Toolset
@@ -57,8 +56,7 @@ if TYPE_CHECKING:
 
 #: The public names by module. Modules are imported on first use of a name.
 MODULES = {
-    "agent.agent": "Agent",
-    "agent.run": "Run",
+    "agent.agent": "Agent Run",
     "agent.builtin_tools": "builtin_tools",
     "agent.client_turns": "from_ag_ui",
     "agent.file_tools": "get_document list_files view_file",

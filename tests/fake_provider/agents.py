@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from showandtell import Agent
-from showandtell.agent.run import Run
+from showandtell.agent.agent import Run
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.providers.retry import RetryPolicy
 from showandtell.providers.rows import connect, locate

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from showandtell.agent.run import MAX_QUEUED_EVENTS
+from showandtell.agent.unread_events import MAX_QUEUED_EVENTS
 from showandtell.core.events.types import ErrorEvent, Finish, Retry
 from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable

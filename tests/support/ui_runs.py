@@ -4,8 +4,8 @@ import asyncio
 
 import msgspec
 
+from showandtell.agent.agent import Run
 from showandtell.agent.drafts import user_draft
-from showandtell.agent.run import Run
 from showandtell.core.events.replay import replay
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import Usage

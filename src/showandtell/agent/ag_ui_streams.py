@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 from typing import Any
 
+from showandtell.agent.agent import Run
 from showandtell.agent.client_turns import ClientTurn, body_bytes
-from showandtell.agent.run import Run
 from showandtell.agent.streams import RunStream
 from showandtell.core.ag_ui.ag_ui_stream import AgUiContext, AgUiStream
 from showandtell.core.ag_ui.events import HEADERS

@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from showandtell.agent.agent import Run
 from showandtell.agent.client_turns import ClientTurn
-from showandtell.agent.run import Run
 from showandtell.core.events.replay import replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish

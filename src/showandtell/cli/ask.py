@@ -10,8 +10,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from showandtell.agent.agent import Agent
-from showandtell.agent.run import Run
+from showandtell.agent.agent import Agent, Run
 from showandtell.cli import arguments, sessions, standard_input, terminal
 from showandtell.cli import chat as chatting
 from showandtell.cli.agents import folder_of, make_agent

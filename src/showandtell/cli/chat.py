@@ -14,9 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import typer
 
-from showandtell.agent.agent import Agent
+from showandtell.agent.agent import Agent, Run
 from showandtell.agent.builtin_tools import names_in
-from showandtell.agent.run import Run
 from showandtell.cli import terminal
 from showandtell.cli.arguments import split_paths
 from showandtell.cli.sessions import NEW, NONE, Sessions, opened

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 from msgspec.structs import replace
 
-from showandtell.agent.run import Run
+from showandtell.agent.agent import Run
 from showandtell.config.settings import Settings
 from showandtell.errors import NotFound, ProviderError, StorageFailed, UsageError
 from showandtell.storage.conversations.memory_conversation import MemoryConversation

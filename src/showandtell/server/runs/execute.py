@@ -10,9 +10,8 @@ from typing import TypeAlias, TypeVar, cast
 
 from msgspec.structs import replace
 
-from showandtell.agent.agent import Agent
+from showandtell.agent.agent import Agent, Run
 from showandtell.agent.provide import Scope
-from showandtell.agent.run import Run
 from showandtell.core.events.replay import StepSummary, replay
 from showandtell.core.events.turns import Turn, last_turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish, Status
