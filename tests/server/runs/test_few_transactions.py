@@ -75,7 +75,7 @@ async def test_a_run_costs_other_workers_nothing_and_its_own_no_more(tmp_path, m
         assert [[one for one in of.seen if one not in TIMERS] for of in counted[1:]] == [[], [], []]
 
 
-async def test_a_run_starts_no_thread_and_few_tasks(tmp_path):
+async def test_a_run_starts_few_tasks_and_a_thread_only_if_all_are_busy(tmp_path):
     async with serving(tmp_path) as site:
         for number in range(3):
             await site.post("Hello", id=f"m{number}")
@@ -88,7 +88,7 @@ async def test_a_run_starts_no_thread_and_few_tasks(tmp_path):
         loop.set_task_factory(note)
         await site.post("Hello", id="m3")
         loop.set_task_factory(None)
-    assert [thread.name for thread in {*threading.enumerate()} - threads] == []
+    assert len({*threading.enumerate()} - threads) <= 1
     own = Counter(name for name in tasks if name.startswith(("Lease.", "Stored", "RequestResponseCycle.")))
     assert own == {
         "RequestResponseCycle.run_asgi": 1,
