@@ -10,13 +10,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Literal
-
-from cases import table
 
 RESULTS = Path(os.environ.get("BENCH_RESULTS", Path(__file__).parent / ".results"))
 FLOOR = "floor"
@@ -112,6 +110,20 @@ def row(figure: Figure) -> list[str]:
     ratio = "" if not figure.of else f"{median(compared):.2f} times"
     unit = f"{figure.unit}, inner" if figure.inner else figure.unit
     return [figure.work, unit, number(median(figure.ours)), beside, ratio, spread, figure.goal_text, figure.verdict]
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Rows under a head, in columns as wide as they need."""
+    texts = [[str(cell) for cell in row] for row in [head, *rows]]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    return "\n".join(_lines(texts, widths))
+
+
+def _lines(texts: list[list[str]], widths: list[int]) -> Iterator[str]:
+    for index, row in enumerate(texts):
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        if index == 0:
+            yield "  ".join("-" * width for width in widths)
 
 
 def number(value: float) -> str:

@@ -20,9 +20,9 @@ from statistics import quantiles
 import aiohttp
 from PIL import Image
 
-from cases import MIB
 from figures import Figure, save
 from processes import processor_seconds
+from sample_files import MIB
 from servers import HERE, NUMBERS, asks, client, ours, resident, started
 
 RUNS, READERS = 20, 10

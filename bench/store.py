@@ -18,14 +18,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from cases import MIB, question, step
 from figures import FLOOR, Figure, rounds, save
 from memory import peak_mib
+from sample_files import MIB
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.file import File, Reader
@@ -220,6 +220,30 @@ def planning(model: str) -> Iterator[Figure]:
     yield Figure(f"{work}, first", "ms wall", [first], inner=True)
     yield Figure(f"{work}, each step after", "ms wall", later[1:], goal=20, inner=True)
     yield Figure(f"{work}, each message after", "ms wall", answered[1:], goal=20, inner=True)
+
+
+def step(number: int, files: Sequence[Facts], seed: str = "") -> tuple[list[Message], dict[int, Attachment]]:
+    """One step: a call for each file, numbered from `number`, and its result. Another `seed`, other values."""
+    numbers = range(number, number + len(files))
+    calls = tuple(ToolCall(f"toolu_{seed}{at:04}", "plot", f'{{"page":{at}}}') for at in numbers)
+    attachments = {at: _attachment(at, facts, call) for at, facts, call in zip(numbers, files, calls, strict=True)}
+    results = [_result(call, attachments[at]) for at, call in zip(numbers, calls, strict=True)]
+    return [Message(f"a_{seed}{number}", "assistant", calls), *results], attachments
+
+
+def _attachment(number: int, facts: Facts, call: ToolCall) -> Attachment:
+    origin = Origin("tool", call.tool, call.call_id)
+    return Attachment(f"att_{call.call_id}", number, f"chart_{number}.png", origin, "2026-11-21", facts)
+
+
+def _result(call: ToolCall, file: Attachment) -> Message:
+    parts = (Text(f"Page {file.number} is drawn."), Shown(file.number, file.id))
+    return Message(f"t_{call.call_id}", "tool", parts, call.call_id, call.tool)
+
+
+def question(seed: str = "") -> Message:
+    """What the run answers."""
+    return Message(f"u_{seed}", "user", (Text("Draw every page, and tell me what changed."),))
 
 
 def main() -> None:

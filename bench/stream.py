@@ -23,6 +23,7 @@ import msgspec
 from answers import ASKED, SPEAK, WORD, Stream, stream
 from figures import FLOOR, Figure, rounds, save
 from processes import install, peer
+from sample_files import MIB
 from sending import MODELS, PACKAGES
 from showandtell import Agent
 from showandtell.core.capabilities.cells import Api
@@ -36,7 +37,7 @@ GOALS = {"16 KiB": 1.3, "150 bytes": 2.0}
 BEFORE = {"16 KiB": "1.4 times", "150 bytes": "3.8 times"}
 #: Deltas of a stream whose time is taken, and of one whose memory is.
 COUNT, MANY = 2000, 20_000
-ROUNDS, MIB = 7, 1 << 20
+ROUNDS = 7
 GOOGLE = ("google-genai==3.4.0",)
 SDKS: dict[Api, tuple[str, str, tuple[str, ...]]] = {
     "anthropic-messages": ("anthropic", "send_files", PACKAGES),

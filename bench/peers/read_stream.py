@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from pydantic_models import CONVERSE, GEMINI, GPT, make_model
 from rounds import answer_lines
 
 WAY, PATH, SIZE, TYPE, EVENTS = sys.argv[1:6]
@@ -58,21 +59,21 @@ def openai_chat() -> Callable[[], object]:
     from openai import OpenAI
 
     sdk, asked = OpenAI(api_key="none", http_client=client()), {"role": "user", "content": ASKED}
-    return drained(lambda: sdk.chat.completions.create(model="gpt-5-mini", messages=[asked], stream=True))
+    return drained(lambda: sdk.chat.completions.create(model=GPT, messages=[asked], stream=True))
 
 
 def openai_responses() -> Callable[[], object]:
     from openai import OpenAI
 
     sdk = OpenAI(api_key="none", http_client=client())
-    return drained(lambda: sdk.responses.create(model="gpt-5-mini", input=ASKED, stream=True))
+    return drained(lambda: sdk.responses.create(model=GPT, input=ASKED, stream=True))
 
 
 def google_genai() -> Callable[[], object]:
     from google import genai
 
     sdk = genai.Client(api_key="none", http_options=genai.types.HttpOptions(httpx_client=client()))
-    return drained(lambda: sdk.models.generate_content_stream(model="gemini-3-flash-preview", contents=ASKED))
+    return drained(lambda: sdk.models.generate_content_stream(model=GEMINI, contents=ASKED))
 
 
 def boto3_client() -> Any:
@@ -95,13 +96,14 @@ def boto3_client() -> Any:
 
 def boto3() -> Callable[[], object]:
     sdk, asked = boto3_client(), {"role": "user", "content": [{"text": ASKED}]}
-    return drained(lambda: sdk.converse_stream(modelId="us.amazon.nova-pro-v1:0", messages=[asked])["stream"])
+    return drained(lambda: sdk.converse_stream(modelId=CONVERSE, messages=[asked])["stream"])
 
 
 def pydantic_ai() -> Callable[[], object]:
     from pydantic_ai import Agent
 
-    agent = Agent(model())
+    reached = {"bedrock_client": boto3_client()} if API == "bedrock-converse" else {}
+    agent = Agent(make_model(API, async_client(), **reached))
 
     async def watch() -> None:
         count = 0
@@ -111,38 +113,6 @@ def pydantic_ai() -> Callable[[], object]:
         assert count > int(EVENTS) - 10
 
     return lambda: asyncio.run(watch())
-
-
-def model() -> Any:
-    """pydantic-ai's model of an API."""
-    http: Any = async_client()
-    match API:
-        case "anthropic-messages":
-            from anthropic import AsyncAnthropic
-            from pydantic_ai.models.anthropic import AnthropicModel
-            from pydantic_ai.providers.anthropic import AnthropicProvider
-
-            sdk = AsyncAnthropic(api_key="none", http_client=http)
-            return AnthropicModel("any", provider=AnthropicProvider(anthropic_client=sdk))
-        case "openai-chat" | "openai-responses":
-            from openai import AsyncOpenAI
-            from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-            from pydantic_ai.providers.openai import OpenAIProvider
-
-            provider = OpenAIProvider(openai_client=AsyncOpenAI(api_key="none", http_client=http))
-            return (OpenAIChatModel if API == "openai-chat" else OpenAIResponsesModel)("gpt-5-mini", provider=provider)
-        case "gemini":
-            from pydantic_ai.models.google import GoogleModel
-            from pydantic_ai.providers.google import GoogleProvider
-
-            return GoogleModel("gemini-3-flash-preview", provider=GoogleProvider(api_key="none", http_client=http))
-        case _:
-            from pydantic_ai.models.bedrock import BedrockConverseModel
-            from pydantic_ai.providers.bedrock import BedrockProvider
-
-            return BedrockConverseModel(
-                "us.amazon.nova-pro-v1:0", provider=BedrockProvider(bedrock_client=boto3_client())
-            )
 
 
 #: Ways by name, each with its distribution.

@@ -19,14 +19,14 @@ from typing import Any
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else its import asks the network
 
 import httpx2
+from pydantic_models import CLAUDE, CONVERSE, GEMINI, GPT, make_model
 from rounds import answer_lines
 
 from served.sink import ANSWERS
 
 WAY, FOLDER, SOURCE, URL = sys.argv[1:5]
 ASKED = "What do these show?"
-CLAUDE, GPT, GEMINI = "claude-sonnet-4-5", "gpt-5-mini", "gemini-3-flash-preview"
-CONVERSE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+AWS_KEYS = {"aws_access_key_id": "AKIDEXAMPLE", "aws_secret_access_key": "none", "region_name": "us-east-1"}
 PATHS = sorted(Path(FOLDER).iterdir())
 KEPT = [path.read_bytes() for path in PATHS] if SOURCE == "bytes" else []
 SIZE = sum(path.stat().st_size for path in PATHS) * 4 // 3
@@ -154,7 +154,7 @@ def boto3() -> Callable[[], object]:
         raw = Raw(json.dumps(ANSWERS["bedrock-converse"]).encode())
         return AWSResponse(request.url, 200, {"content-type": "application/json"}, raw)
 
-    session = Session(aws_access_key_id="AKIDEXAMPLE", aws_secret_access_key="none", region_name="us-east-1")  # noqa: S106 - no key
+    session = Session(**AWS_KEYS)
     sdk = session.client("bedrock-runtime", **reached("endpoint_url"))
     if not URL:
         sdk.meta.events.register("before-send.bedrock-runtime.*", get)
@@ -169,44 +169,13 @@ def boto3() -> Callable[[], object]:
 def pydantic_ai(api: str) -> Callable[[], object]:
     from pydantic_ai import Agent, BinaryContent
 
-    agent = Agent(pydantic_ai_model(api))
+    agent = Agent(make_model(api, async_client(api), **(reached() | (AWS_KEYS if api == "bedrock-converse" else {}))))
 
     def work() -> None:
         images = [BinaryContent(data=data, media_type="image/png") for data in files()]
         agent.run_sync([ASKED, *images], model_settings={"max_tokens": 1024})
 
     return work
-
-
-def pydantic_ai_model(api: str) -> Any:
-    """A model of an API, on its SDK."""
-    http = async_client(api)
-    match api:
-        case "anthropic-messages":
-            from anthropic import AsyncAnthropic
-            from pydantic_ai.models.anthropic import AnthropicModel
-            from pydantic_ai.providers.anthropic import AnthropicProvider
-
-            sdk = AsyncAnthropic(api_key="none", http_client=http, **reached())
-            return AnthropicModel(CLAUDE, provider=AnthropicProvider(anthropic_client=sdk))
-        case "openai-chat" | "openai-responses":
-            from openai import AsyncOpenAI
-            from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-            from pydantic_ai.providers.openai import OpenAIProvider
-
-            provider = OpenAIProvider(openai_client=AsyncOpenAI(api_key="none", http_client=http, **reached()))
-            return (OpenAIChatModel if api == "openai-chat" else OpenAIResponsesModel)(GPT, provider=provider)
-        case "gemini":
-            from pydantic_ai.models.google import GoogleModel
-            from pydantic_ai.providers.google import GoogleProvider
-
-            return GoogleModel(GEMINI, provider=GoogleProvider(api_key="none", http_client=http, **reached()))
-        case _:
-            from pydantic_ai.models.bedrock import BedrockConverseModel
-            from pydantic_ai.providers.bedrock import BedrockProvider
-
-            keys = {"aws_access_key_id": "AKIDEXAMPLE", "aws_secret_access_key": "none", "region_name": "us-east-1"}
-            return BedrockConverseModel(CONVERSE, provider=BedrockProvider(**keys, **reached()))
 
 
 #: Ways by name, each with its distribution.
