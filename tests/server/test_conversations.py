@@ -282,6 +282,7 @@ async def test_settings_are_validated_and_stored(tmp_path):
             {"model": "gpt"},
             {"theme": "pink"},
             {"language": "de-DE"},
+            {"language": "de\n"},
             {"instructions": "x" * 20_001},
             {"owner": "e"},
         )

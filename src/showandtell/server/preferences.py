@@ -22,6 +22,8 @@ MAX_INSTRUCTIONS = 20_000
 EXAMPLE: dict[str, Any] = {"model": "inspector", "instructions": "Answer briefly.", "theme": "system", "language": "de"}
 #: A code such as "de"; the page decides which ones it has.
 LANGUAGE = "^[a-z]{2,3}$"
+#: The same for Python, in whose patterns `$` lets a line break follow.
+WHOLE_LANGUAGE = LANGUAGE.replace("$", r"\Z")
 
 
 class SettingsShape(Shape):
@@ -41,7 +43,7 @@ class SettingsChange(Struct, forbid_unknown_fields=True):
     model: Annotated[str, Meta(max_length=500)] | UnsetType | None = UNSET
     instructions: Annotated[str, Meta(max_length=MAX_INSTRUCTIONS)] | UnsetType = UNSET
     theme: Theme | UnsetType = UNSET
-    language: Annotated[str, Meta(pattern=LANGUAGE)] | UnsetType | None = UNSET
+    language: Annotated[str, Meta(pattern=WHOLE_LANGUAGE)] | UnsetType | None = UNSET
 
 
 @router.get("", operation_id="get_settings", responses={200: {"model": SettingsShape}, **errors()})
