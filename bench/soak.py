@@ -195,9 +195,9 @@ def resources(warm: Held, end: Held) -> list[list[object]]:
     return [*rows, ["memory, MB, after warm-up and at the end", f"{warm.memory / 1e6:.0f}, {end.memory / 1e6:.0f}", ""]]
 
 
-def verdict(measured: float, most: float) -> str:
-    """Whether a count is at most this high."""
-    return "ok" if measured <= most else "MISSED"
+def verdict(measured: float, limit: float) -> str:
+    """Whether a count keeps to its limit."""
+    return "ok" if measured <= limit else "MISSED"
 
 
 def main() -> None:

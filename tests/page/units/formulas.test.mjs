@@ -30,6 +30,12 @@ test("code is unchanged", () => {
   }
 });
 
+test("code ends with its fence, also in a list or a quotation", () => {
+  assert.equal(markFormulas("- a\n  ```\n  $a$\n  ```\n  $b$"), "- a\n  ```\n  $a$\n  ```\n  $$b$$");
+  assert.equal(markFormulas("> ```\n> $a$\n> ```\n> $b$"), "> ```\n> $a$\n> ```\n> $$b$$");
+  assert.equal(markFormulas("  ```\n$a$\n```\n$b$"), "  ```\n$a$\n```\n$$b$$");
+});
+
 test("a formula that is too long, or has an empty line, stays text", () => {
   const long = `\\(${"x".repeat(20_000)}\\)`;
   assert.equal(markFormulas(long), long);

@@ -2,48 +2,43 @@
 // only http, https and mailto links, and only files of the conversation (`file:5`) as images.
 import type { Element, ElementContent, Root, RootContent } from "hast";
 import type { ComponentChildren, JSX } from "preact";
-import { createContext, isValidElement } from "preact";
-import { useContext, useRef, useState } from "preact/hooks";
+import { isValidElement } from "preact";
 import remarkMath from "remark-math";
 import { type Components, defaultRehypePlugins, defaultRemarkPlugins, Streamdown } from "streamdown";
 import type { Pluggable } from "unified";
 import { useFile } from "../chat/session/fileStore";
 import { FileView, labelOf } from "../files";
 import { t } from "../language";
-import { IconButton, WrapIcon } from "../ui";
-import { CopyButton } from "./CopyButton";
-import { toCsv } from "./tableCsv";
+import { CodeBlock, Writing } from "./CodeBlock";
 import { Formula } from "./Formula";
 import { markFormulas } from "./formulas";
-import { Highlighted } from "./Highlighted";
 import { splitReferences } from "./splitReferences";
 import { usePlace } from "./placing";
 import { Reference } from "./references";
 import type { RenderedProps } from "./renderedProps";
 import { SourceMark } from "./SourceMark";
+import { Table } from "./Table";
 import { MARK } from "./sources";
 
 export function Rendered({ text, writing }: RenderedProps) {
   return (
     <Writing.Provider value={writing}>
-    <Streamdown
-      mode={writing ? "streaming" : "static"}
-      parseIncompleteMarkdown={writing}
-      controls={false}
-      lineNumbers={false}
-      linkSafety={{ enabled: false }}
-      remarkPlugins={remarkPlugins}
-      rehypePlugins={plugins}
-      urlTransform={(url) => url}
-      components={components}
-    >
-      {markFormulas(text)}
-    </Streamdown>
+      <Streamdown
+        mode={writing ? "streaming" : "static"}
+        parseIncompleteMarkdown={writing}
+        controls={false}
+        lineNumbers={false}
+        linkSafety={{ enabled: false }}
+        remarkPlugins={remarkPlugins}
+        rehypePlugins={plugins}
+        urlTransform={(url) => url}
+        components={components}
+      >
+        {markFormulas(text)}
+      </Streamdown>
     </Writing.Provider>
   );
 }
-
-const Writing = createContext(false);
 
 const remarkPlugins: Pluggable[] = [...Object.values(defaultRemarkPlugins), [remarkMath, { singleDollarTextMath: false }]];
 
@@ -177,45 +172,11 @@ function Code({ children, className = "" }: Props) {
 const FORMULA = "language-math";
 
 function Pre({ children }: Props) {
-  const [wraps, setWraps] = useState(false);
-  const writing = useContext(Writing);
   const code = isValidElement(children) ? (children as JSX.Element) : null;
   const props = (code?.props ?? {}) as Props;
   const text = wordsIn(props.children).replace(/\n$/, "");
   if (props.className?.includes(FORMULA)) return <Formula source={text} isBlock />;
-  const language = /language-([\w+#.-]+)/.exec(props.className ?? "")?.[1];
-  return (
-    <div className="code">
-      <div className="code-head">
-        <span>{language ?? t("messages.codeText")}</span>
-        <span>
-          <IconButton
-            small
-            label={t("messages.wrapLines")}
-            aria-pressed={wraps}
-            icon={<WrapIcon />}
-            onClick={() => setWraps(!wraps)}
-          />
-          <CopyButton text={text} label={t("messages.copyCode")} />
-        </span>
-      </div>
-      <pre tabIndex={0} className={wraps ? "wraps" : ""}>
-        {language ? <Highlighted language={language} code={text} writing={writing} /> : <code>{text}</code>}
-      </pre>
-    </div>
-  );
-}
-
-function Table({ children }: Props) {
-  const table = useRef<HTMLTableElement>(null);
-  return (
-    <div className="table">
-      <div className="table-box" tabIndex={0} role="group" aria-label={t("messages.table")}>
-        <table ref={table}>{children}</table>
-      </div>
-      <CopyButton text={() => (table.current ? toCsv(table.current) : "")} label={t("messages.copyTable")} />
-    </div>
-  );
+  return <CodeBlock language={/language-([\w+#.-]+)/.exec(props.className ?? "")?.[1]} code={text} />;
 }
 
 /** The checkbox of a task list, as an image, because it can't be changed. */

@@ -18,7 +18,7 @@ export function markFormulas(text: string): string {
     if (!found) break;
     const { fence, ticks, escaped, dollars } = found.groups ?? {};
     from = BEGINNING.lastIndex;
-    if (fence) from = find(`\n${fence.trimStart().replace(/^[>\s]+/, "")}`, from) ?? text.length;
+    if (fence) from = find(`\n${fence}`, from) ?? find(`\n${fence.replace(/^[>\s]+/, "")}`, from) ?? text.length;
     else if (ticks) from = find(ticks, from) ?? from;
     else {
       const begin = escaped ?? dollars ?? "";
