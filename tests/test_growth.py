@@ -23,6 +23,8 @@ def test_cost_grows_no_faster_than_what_is_asked_for(name):
     exponents = json.loads(printed)[name]
     goals = {cost: GROWTHS[name].goal(cost) for cost in exponents}
     assert {
-        cost: value for cost, value in exponents.items() if (goal := goals[cost]) is not None and value > goal + TOLERANCE
+        cost: value
+        for cost, value in exponents.items()
+        if (goal := goals[cost]) is not None and value > goal + TOLERANCE
     } == {}
     assert "calls" in exponents
