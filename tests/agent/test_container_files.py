@@ -29,7 +29,7 @@ def request(model, messages, files, outcome=None, **policy):
         key = DerivationRequest(file.facts.sha256, UPLOAD, target.upload_scope)
         known[key] = outcome or Derivative(file_id=f"file_{file.number}")
     planned = plan(view(*messages, files=files), target, known, Policy(container=True, **policy))
-    return compose(planned, target, Options(hosted=(CodeExecution(files=True),)), {}, None)
+    return compose(planned, target, Options(hosted=(CodeExecution(files=True),)), None)
 
 
 def test_claude_gets_a_block_for_each_file_after_its_label():

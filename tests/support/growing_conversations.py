@@ -17,7 +17,7 @@ from showandtell.core.planning.placement import UPLOAD
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import View
 from showandtell.core.wire.options import Options, ToolSpec
-from showandtell.core.wire.request import compose
+from showandtell.core.wire.request import Fragments, compose
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.convert import convert_all
 from showandtell.storage.files.file_cache import FileCache
@@ -135,13 +135,13 @@ def meet(wants):
 
 def asked(seen, model, policy, *, forbid=False):
     """The same of its views; with `forbid`, tools are forbidden in the last."""
-    target, known, cache, fragments = resolve(model), {}, PlanCache(), {}
+    target, known, cache, fragments = resolve(model), {}, PlanCache(), Fragments()
     for view in seen:
         while (planned := plan(view, target, known, policy, cache=cache)).wants:
             known |= meet(planned.wants)
         choice = "none" if forbid and view is seen[-1] else "auto"
         options = msgspec.structs.replace(OPTIONS, tool_choice=choice)
-        request = compose(planned, target, options, fragments, CACHE.blobs)
+        request = compose(planned, target, options, CACHE.blobs, fragments)
         body = b"".join(request.chunks())
         assert len(body) == request.size
         yield first_in_view(view, target, policy), body

@@ -421,5 +421,5 @@ def check_usable(conversation, *models):
     for model in (*models, *ELSEWHERE):
         target = resolve(model)
         planned = plan(view, target, Everything(conversation.known()), Policy())
-        request = compose(planned, target, Options(stream=True), {}, conversation.blobs)
+        request = compose(planned, target, Options(stream=True), conversation.blobs)
         read_strictly(request.api.url(target, base_of(target), stream=True), b"".join(request.chunks()))

@@ -183,7 +183,7 @@ class ModelDescriber:
         if receipt.place is None or receipt.cell is None:
             return Failed(f"{self.name} doesn't see it: {receipt.reason}", passing=True)
         options = Options(instructions=INSTRUCTIONS, max_tokens=MAX_TOKENS, stream=True)
-        return compose(planned, target, options, {}, conversation.blobs)
+        return compose(planned, target, options, conversation.blobs)
 
     async def ask(self, request: Request, accumulator: Accumulator) -> None:
         """Read the answer, up to a multiple of what is kept of it."""

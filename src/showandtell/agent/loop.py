@@ -277,7 +277,7 @@ class Loop:
     def compose(self, plan: Plan, ask: AskModel) -> Request:
         """Compose the request of a step."""
         options = with_tool_choice(self.options, ask, self.answer)
-        return compose(plan, self.target, options, self.memory.fragments, self.conversation.blobs)
+        return compose(plan, self.target, options, self.conversation.blobs, self.memory.fragments)
 
     async def receive(self, step: int, request: Request) -> None:
         """Send the request and store the answer. Raises `ProviderError` after it has stored a partial answer."""

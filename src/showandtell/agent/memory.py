@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from showandtell.agent.fit_context import ContextFit
 from showandtell.agent.known_messages import KnownMessages
@@ -25,7 +24,7 @@ MANY_ENTRIES = 2000
 class Memory:
     """Caches that steps of a conversation share, so that each one plans and encodes only what is new."""
 
-    fragments: Fragments = field(default_factory=dict[Any, Any])
+    fragments: Fragments = field(default_factory=Fragments)
     plan_cache: PlanCache = field(default_factory=PlanCache)
     fit: ContextFit = field(default_factory=ContextFit)
     known: KnownMessages = field(default_factory=KnownMessages)
@@ -48,5 +47,5 @@ class Memory:
 
     async def compose(self, plan: Plan, work: Callable[[], Request]) -> Request:
         """Compose a request, in the same way."""
-        is_long = len(plan.entries) > (MANY_ENTRIES if self.fragments else MANY)
+        is_long = len(plan.entries) > (MANY_ENTRIES if self.fragments.runs else MANY)
         return await run_in_thread(work) if is_long else work()

@@ -68,7 +68,7 @@ def probe_request(target: Target, options: Options) -> Request | None:
     if planned.wants or planned.receipts[0].place is None:
         return None
     short = replace(options, instructions="", tools=(), tool_choice="auto", schema=None, max_tokens=MAX_TOKENS)
-    return compose(planned, target, short, {}, ProbeImage())
+    return compose(planned, target, short, ProbeImage())
 
 
 async def takes_images(target: Target, options: Options, exchange: Exchange) -> tuple[bool, str] | None:

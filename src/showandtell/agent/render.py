@@ -107,7 +107,7 @@ def render(
     policy = structs.replace(policy, hosted=frozenset(host_name(tool, target) for tool in hosted))
     planned = plan_now(conversation, target, policy)
     raise_refused(planned, target)
-    return compose(planned, target, options, {}, HeldReader(conversation.file_cache.held, conversation.blobs))
+    return compose(planned, target, options, HeldReader(conversation.file_cache.held, conversation.blobs))
 
 
 def explain(
@@ -264,7 +264,7 @@ def _newest(planned: Plan, target: Target, conversation: MemoryConversation) -> 
     )
 
     def serialize(entries: Sequence[Entry]) -> tuple[Any, ...]:
-        request = compose(Plan(tuple(entries), ()), target, Options(), {}, conversation.blobs)
+        request = compose(Plan(tuple(entries), ()), target, Options(), conversation.blobs)
         return tuple(request.kwargs()[request.api.MESSAGES_KEY])
 
     follow_up = serialize([Entry("user", others)]) if others else ()

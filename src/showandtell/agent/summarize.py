@@ -75,7 +75,7 @@ class Summarizer:
         accumulator = Accumulator(self.target.signer)
         view = View((Message("summary", "user", (Text(text),)),), {})
         options = replace(self.options, instructions=INSTRUCTIONS, tools=(), tool_choice="auto", schema=None)
-        request = compose(plan(view, self.target, {}, Policy()), self.target, options, {}, self.conversation.blobs)
+        request = compose(plan(view, self.target, {}, Policy()), self.target, options, self.conversation.blobs)
         try:
             async with aclosing(ask_with_retries(self.connect(), request, self.retry, self.emit)) as batches:
                 async for batch in batches:

@@ -125,7 +125,7 @@ def render_trial(target: Target, trial: Trial) -> Request:
     receipt = plan.receipts[-1]  # the probe comes last, after the user's upload
     if receipt.place != PLACES[trial.route]:
         raise BadInput(f"the file can't be sent: {receipt.reason}")
-    return compose(plan, forced, options_for(trial.route), {}, conversation.blobs)
+    return compose(plan, forced, options_for(trial.route), conversation.blobs)
 
 
 def force(trial: Trial) -> tuple[Capability, ...]:
@@ -170,7 +170,7 @@ async def is_refused(model: ModelUnderTest, route: Route, error: ProviderError) 
     conversation = ingest(make_conversation(route, None))
     plan = plan_now(conversation, model.target, Policy())
     try:
-        reply = await receive(model, compose(plan, model.target, options_for(route), {}, conversation.blobs))
+        reply = await receive(model, compose(plan, model.target, options_for(route), conversation.blobs))
     except ProviderError:
         return False
     return reply.stop is not None

@@ -13,7 +13,7 @@ from showandtell.core.planning.incremental import PlanCache
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, by_kind
 from showandtell.core.wire.options import Options
-from showandtell.core.wire.request import compose
+from showandtell.core.wire.request import Fragments, compose
 from support.builders import Everything, assistant, attachment, result, shown, user, view
 from support.properties import examples
 from support.replanned_conversations import CLAUDE, MODELS, runs
@@ -138,11 +138,11 @@ def work_of(count, policy, size):
     """Look-ups of the planner and composed fragments of a run of `count` steps."""
     messages, files = steps(count, size=size)
     target, cache = resolve(CLAUDE), PlanCache()
-    known, fragments = Counted(misses=False), Counted(misses=True)
+    known, fragments = Counted(misses=False), Fragments(Counted(misses=True))
     for end in range(1, len(messages) + 1, 2):
         planned = plan(view(*messages[:end], files=files), target, known, policy, cache=cache)
-        compose(planned, target, Options(), fragments, None)
-    return known.count, fragments.count
+        compose(planned, target, Options(), None, fragments)
+    return known.count, fragments.entries.count
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def sized(target, options=OPTIONS, **policy):
 
 def request(seen, target, known=None, cache=None):
     planned = plan(seen, target, Everything() if known is None else known, sized(target), cache=cache)
-    return compose(planned, target, OPTIONS, {}, None)
+    return compose(planned, target, OPTIONS, None)
 
 
 def deliveries(request):
@@ -296,8 +296,7 @@ def measured_and_exact(conversation, target):
     seen = view(*messages, files=files, answering=None)
     eviction = advance_eviction(EvictionState(), seen, target, known, Policy())
     head, exact = (
-        compose(planned, target, OPTIONS, {}, None).size
-        for planned in (Plan((), ()), plan(seen, target, known, Policy()))
+        compose(planned, target, OPTIONS, None).size for planned in (Plan((), ()), plan(seen, target, known, Policy()))
     )
     return head + eviction.text + eviction.load[0], exact
 

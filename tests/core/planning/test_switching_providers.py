@@ -119,7 +119,7 @@ class Talk:
     def ask(self, target, *, cache=True):
         """The next request to a model. Its strict reader accepts it, and it holds the model's own opaque parts only."""
         planned = plan(self.conversation.view(), target, Everything(), Policy(cache=cache))
-        request = compose(planned, target, OPTIONS, {}, CACHE.blobs)
+        request = compose(planned, target, OPTIONS, CACHE.blobs)
         body = b"".join(request.chunks())
         read(request, body)
         for author, text in self.sealed:

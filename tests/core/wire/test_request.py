@@ -16,7 +16,7 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.message import Draft
 from showandtell.core.planning.values import Policy, RenderedFile
 from showandtell.core.wire.options import Options
-from showandtell.core.wire.request import compose
+from showandtell.core.wire.request import Fragments, compose
 from showandtell.core.wire.tree import Slot, locate
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.file_cache import FileCache
@@ -139,7 +139,7 @@ def run_of(steps):
 
 @each_model
 def test_the_bytes_of_a_step_are_a_prefix_of_the_next(model):
-    target, fragments = resolve(model), {}
+    target, fragments = resolve(model), Fragments()
     conversation = MemoryConversation()
     drafts = run_of(6)
     conversation.ingest_now(drafts[:1])
@@ -148,20 +148,37 @@ def test_the_bytes_of_a_step_are_a_prefix_of_the_next(model):
         conversation.ingest_now(drafts[1 + 2 * step : 3 + 2 * step])
         planned = plan_now(conversation, target, Policy())
         bodies.append(
-            b"".join(compose(planned, target, Options(instructions="x"), fragments, conversation.blobs).chunks())
+            b"".join(compose(planned, target, Options(instructions="x"), conversation.blobs, fragments).chunks())
         )
     assert all(later.startswith(body[:-2]) for body, later in pairwise(bodies))
 
 
 def test_entries_are_encoded_once_for_all_steps():
-    target, fragments = resolve(MODELS[0]), {}
+    target, fragments = resolve(MODELS[0]), Fragments()
     conversation = MemoryConversation()
     conversation.ingest_now(run_of(5))
     planned = plan_now(conversation, target, Policy())
-    compose(planned, target, Options(), fragments, conversation.blobs)
-    before = dict(fragments)
-    compose(plan_now(conversation, target, Policy()), target, Options(), fragments, conversation.blobs)
-    assert {key: id(value) for key, value in before.items()} == {key: id(value) for key, value in fragments.items()}
+    compose(planned, target, Options(), conversation.blobs, fragments)
+    before = dict(fragments.entries)
+    compose(plan_now(conversation, target, Policy()), target, Options(), conversation.blobs, fragments)
+    assert {key: id(value) for key, value in before.items()} == {
+        key: id(value) for key, value in fragments.entries.items()
+    }
+
+
+def test_sixteen_entries_in_a_row_are_joined_once_until_one_of_them_changes():
+    target, fragments = resolve(MODELS[0]), Fragments()
+    conversation = MemoryConversation()
+    drafts = run_of(20)
+    conversation.ingest_now(drafts[:-2])
+    first = compose(plan_now(conversation, target, Policy()), target, Options(), conversation.blobs, fragments)
+    conversation.ingest_now(drafts[-2:])
+    second = compose(plan_now(conversation, target, Policy()), target, Options(), conversation.blobs, fragments)
+    assert [id(fragment) for fragment in second.fragments[:2]] == [id(fragment) for fragment in first.fragments[:2]]
+    other = MemoryConversation()
+    other.ingest_now([Draft("user", (Text("Other words"),)), *drafts[1:]])
+    changed = compose(plan_now(other, target, Policy()), target, Options(), other.blobs, fragments)
+    assert b"".join(changed.chunks()).count(b"Other words") == 1
 
 
 def test_a_cache_mark_changes_no_other_bytes():
@@ -170,9 +187,7 @@ def test_a_cache_mark_changes_no_other_bytes():
     conversation.ingest_now(run_of(3))
     plain, marked = (
         b"".join(
-            compose(
-                plan_now(conversation, target, Policy(cache=cache)), target, Options(), {}, conversation.blobs
-            ).chunks()
+            compose(plan_now(conversation, target, Policy(cache=cache)), target, Options(), conversation.blobs).chunks()
         )
         for cache in (False, True)
     )
@@ -241,5 +256,5 @@ def test_a_mark_within_a_long_conversation_is_rendered():
     conversation.ingest_now(run_of(8)[-1:])
     planned = plan_now(conversation, target, Policy(cache=True))
     marked_plan = msgspec.structs.replace(planned, marks=(3, 5))
-    body = b"".join(compose(marked_plan, target, Options(), {}, conversation.blobs).chunks())
+    body = b"".join(compose(marked_plan, target, Options(), conversation.blobs).chunks())
     assert body.count(b"cache_control") == 2

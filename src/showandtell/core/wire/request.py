@@ -1,13 +1,13 @@
 """Requests: one tree that is sent as segments, or read as JSON, as an SDK's arguments, or by an error's path.
 
-Fragments of entries are cached by (target, entry). Both compare by value, so the cache needs no invalidation. A body is
-never held in memory: its files are read and encoded in chunks while it is sent.
+Fragments of entries are cached by (target, entry), and of sixteen in a row by their place. All compare by value, so the
+cache needs no invalidation. A body is never held in memory: its files are read and encoded in chunks while it is sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -44,9 +44,37 @@ class Fragment:
 
 #: `head_size` is a multiple of this number of bytes.
 HEAD_STEP = 2048
-#: Number of consecutive entries that are also cached as one fragment: long conversations change only at their end.
+#: Number of consecutive entries that are cached as one fragment: long conversations change only at their end.
 RUN_LENGTH = 16
-Fragments: TypeAlias = MutableMapping[tuple[Target, Entry | tuple[Entry, ...], bool], Fragment]
+#: By target, entry, and whether the entry has a cache mark.
+EntryFragments: TypeAlias = MutableMapping[tuple[Target, Entry, bool], Fragment]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consecutive entries without a mark, and their fragment."""
+
+    target: Target
+    entries: tuple[Entry, ...]
+    fragment: Fragment
+
+
+@dataclass(slots=True)
+class Fragments:
+    """What the last request of a conversation was composed of, which the next one begins with.
+
+    runs: by the index of their first entry, because comparing a run with the one that was there before touches none of
+        its entries: they are the same objects.
+    """
+
+    entries: EntryFragments = field(default_factory=dict[tuple[Target, Entry, bool], Fragment])
+    runs: dict[int, Run] = field(default_factory=dict[int, Run])
+
+    def replace(self, used: Fragments) -> None:
+        """Keep what a request used, and nothing else."""
+        self.entries.clear()
+        self.entries.update(used.entries)
+        self.runs = used.runs
 
 
 def wire_size(parts: tuple[Segment, ...]) -> int:
@@ -140,7 +168,9 @@ class Request:
         return slot.prefix + pybase64.b64encode_as_string(self.blobs.read(file))
 
 
-def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, blobs: BlobReader) -> Request:
+def compose(
+    plan: Plan, target: Target, options: Options, blobs: BlobReader, fragments: Fragments | None = None
+) -> Request:
     """Build the request of a plan. Raises `CannotRender` if the plan contains something that the API can't carry.
 
     Raises `BadInput` for a body beyond the provider's limit: no file is in view by then, so its text is too long.
@@ -149,11 +179,10 @@ def compose(plan: Plan, target: Target, options: Options, fragments: Fragments, 
         raise CannotRender("the plan still needs conversions: call `prepare` first")
     options = declare_called_tools(options, plan) if target.dialect.resend_tools and not options.tools else options
     head, start, parts = begin_body(target, with_container(options, plan))
-    used: Fragments = {}
+    fragments, used = fragments or Fragments(), Fragments()
     parts += serialize_plan(plan, target, fragments, used)
     # The next request won't need what this one didn't: marked forms of older entries, and evicted files.
-    fragments.clear()
-    fragments.update(used)
+    fragments.replace(used)
     body = [*join_fragments(parts)]
     body[0] = start + _json_bytes(body[0])
     body[-1] = _json_bytes(body[-1]) + b"]}"
@@ -200,26 +229,25 @@ def serialize_plan(plan: Plan, target: Target, fragments: Fragments, used: Fragm
     for at, start in enumerate(range(0, len(plan.entries), RUN_LENGTH)):
         entries = plan.entries[start : start + RUN_LENGTH]
         if len(entries) == RUN_LENGTH and at not in marked:
-            yield serialize_run(entries, target, fragments, used)
+            run = fragments.runs.get(start)
+            if run is None or run.entries != entries or run.target != target:
+                run = Run(target, entries, serialize_run(entries, target, fragments))
+            used.runs[start] = run
+            yield run.fragment
         else:
             marks = frozenset(mark - start for mark in plan.marks)
-            yield from serialize_entries(entries, target, fragments, used, marks)
+            yield from serialize_entries(entries, target, fragments.entries, used.entries, marks)
 
 
-def serialize_run(entries: tuple[Entry, ...], target: Target, fragments: Fragments, used: Fragments) -> Fragment:
+def serialize_run(entries: tuple[Entry, ...], target: Target, fragments: Fragments) -> Fragment:
     """Return one fragment for a run of entries without a mark."""
-    key = (target, entries, False)
-    cached = fragments.get(key)
-    if cached is None:
-        parts = [*serialize_entries(entries, target, fragments, {}, frozenset())]
-        items = tuple(item for part in parts for item in part.items)
-        cached = Fragment(items, join_fragments(parts), joined_size(parts))
-    used[key] = cached
-    return cached
+    parts = [*serialize_entries(entries, target, fragments.entries, {}, frozenset())]
+    items = tuple(item for part in parts for item in part.items)
+    return Fragment(items, join_fragments(parts), joined_size(parts))
 
 
 def serialize_entries(
-    entries: Sequence[Entry], target: Target, fragments: Fragments, used: Fragments, marks: frozenset[int]
+    entries: Sequence[Entry], target: Target, fragments: EntryFragments, used: EntryFragments, marks: frozenset[int]
 ) -> Iterator[Fragment]:
     """Yield a fragment for each entry that isn't empty for this target. `marks` are indexes of `entries`."""
     api = APIS[target.api]
