@@ -64,6 +64,25 @@ async def test_known_bytes_are_stored_once_and_checked_once_in_a_run():
     assert (long.stored, long.checked) == (1, short.checked)
 
 
+class CountingCache(FileCache):
+    """Counts the files that are probed, which takes a thread."""
+
+    probed = 0
+
+    def probe(self, file):
+        self.probed += 1
+        return super().probe(file)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("durable", "probed"), [(False, 1), (True, 20)])
+async def test_known_bytes_of_a_tool_need_no_thread_in_a_temporary_folder(tmp_path, durable, probed):
+    cache = CountingCache(Folder(tmp_path, durable=durable))
+    agent, _ = scripted(*calls_of(20), tools=[draw], limits=RunLimits(steps=21))
+    done = await agent.run("draw", conversation=MemoryConversation(cache))
+    assert (done.status, len(done.receipts), cache.probed) == ("complete", 20, probed)
+
+
 @pytest.mark.anyio
 async def test_a_file_that_is_lost_during_a_run_is_noticed_when_it_is_sent_and_left_out(tmp_path):
     blobs = Folder(tmp_path)

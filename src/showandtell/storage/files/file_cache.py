@@ -135,15 +135,23 @@ class FileCache:
     def recall(self, file: File) -> ProbedFile | None:
         """The result for bytes in memory that were stored and proved here before. None for all others.
 
-        Unlike `probe` it calls no code of others, so it needs no thread. The bytes are held from then on.
+        Unlike `probe` it calls no code of others, so it needs no thread if the store is local.
         """
         if not isinstance(file.source, bytes) or self.strip_location:
             return None
         with contextlib.suppress(BadFile):  # `probe` says what is wrong
-            if (known := self._recognize(file, clean_name(file.name or ""))) and known.facts:
-                self.held.add(file.source, known.facts.sha256)
-                return known
+            return self._recognize(file, clean_name(file.name or ""))
         return None
+
+    def hold(self, file: File, known: ProbedFile) -> None:
+        """Keep recalled bytes in memory, so that they needn't be hashed or read again."""
+        if isinstance(file.source, bytes) and known.facts is not None:
+            self.held.add(file.source, known.facts.sha256)
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the bytes are in a folder of this process alone, and nobody else is asked about them."""
+        return self.reference is None and isinstance(self.blobs, Folder) and not self.blobs.durable
 
     def _recognize(self, file: File, name: str) -> ProbedFile | None:
         """The result for bytes that were stored and proved here before, found by their hash. None if they weren't."""

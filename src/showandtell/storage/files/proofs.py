@@ -18,6 +18,8 @@ from showandtell.storage.files.file_cache import FileCache, clean_name
 PROBE_SECONDS = 60.0
 #: How many files of a message are probed concurrently.
 MAX_CONCURRENT_PROBES = 4
+#: Known bytes up to this size are hashed in the event loop, which takes less than another thread, and a millisecond.
+MAX_QUICK_BYTES = 1 << 20
 
 
 async def probe_all(file_cache: FileCache, files: Iterable[File]) -> list[ProbedFile]:
@@ -34,7 +36,10 @@ async def probe_all(file_cache: FileCache, files: Iterable[File]) -> list[Probed
 def probe_now(file_cache: FileCache, file: File) -> ProbedFile:
     """Like `probe_all` for one file, without an event loop. What is in memory is read here, since it can't block."""
     if isinstance(file.source, bytes):
-        return file_cache.recall(file) or file_cache.probe(file)
+        if known := file_cache.recall(file):
+            file_cache.hold(file, known)
+            return known
+        return file_cache.probe(file)
     try:
         return start_probe(file_cache, file).result(PROBE_SECONDS)
     except TimeoutError:
@@ -42,7 +47,10 @@ def probe_now(file_cache: FileCache, file: File) -> ProbedFile:
 
 
 async def probe_in_slot(file_cache: FileCache, file: File, slots: asyncio.Semaphore) -> ProbedFile:
-    """Probe a file once a slot is free."""
+    """Probe a file once a slot is free, at once if it is known."""
+    is_quick = isinstance(file.source, bytes) and len(file.source) <= MAX_QUICK_BYTES and file_cache.is_temporary
+    if is_quick and (known := file_cache.recall(file)):
+        return known
     async with slots:
         try:
             async with asyncio.timeout(PROBE_SECONDS):
