@@ -1,8 +1,9 @@
-"""A message to a long conversation: CPU time of the server's process at turn 400, beside turn 10 of the same ones.
+"""A message to a long conversation: CPU time of the server's process at turn 400, beside turn 10 of new ones.
 
-Eight conversations of short texts grow in turn, over HTTP. Each figure is the mean of ten turns of all of them, which
-is a round; the rounds are conversations of their own. What the model gets grows with the conversation, and its bytes
-are in the figure. `cold` is the first message to a conversation of 400 turns in a new worker.
+Eight conversations of short texts grow in turn, over HTTP, and then eight new ones beside them. Each figure is the mean
+of ten turns of all eight, up to turn 10 and up to turn 400, which is a round; the rounds are conversations of their
+own. What the model gets grows with the conversation, and its bytes are in the figure. The first message of a worker to
+a conversation of 400 turns reads it all.
 """
 
 from __future__ import annotations
@@ -29,16 +30,24 @@ async def say(session: aiohttp.ClientSession, chat: str, turn: int) -> None:
         await answer.read()
 
 
-async def grow(session: aiohttp.ClientSession, process: int, chats: list[str]) -> tuple[float, float]:
-    """The milliseconds of a message at turn 10 and at turn 400."""
-    means: dict[int, float] = {}
-    for first in range(1, TURNS, SPAN):
-        before = processor_seconds(process)
-        for turn in range(first, first + SPAN):
-            for chat in chats:
-                await say(session, chat, turn)
-        means[first + SPAN - 1] = (processor_seconds(process) - before) / len(chats) / SPAN * 1000
-    return means[SPAN], means[TURNS]
+async def talk(session: aiohttp.ClientSession, process: int, chats: list[str], turn: int) -> float:
+    """The milliseconds of a message to each of these conversations."""
+    before = processor_seconds(process)
+    for chat in chats:
+        await say(session, chat, turn)
+    return (processor_seconds(process) - before) / len(chats) * 1000
+
+
+async def compare(session: aiohttp.ClientSession, process: int, chats: list[str]) -> tuple[float, float]:
+    """The milliseconds of a message to new conversations and to these, which grow long first; each in turn."""
+    for turn in range(1, TURNS - SPAN + 1):
+        await talk(session, process, chats, turn)
+    fresh = [f"{chat}, fresh" for chat in chats]
+    early, late = 0.0, 0.0
+    for turn in range(1, SPAN + 1):
+        early += await talk(session, process, fresh, turn) / SPAN
+        late += await talk(session, process, chats, TURNS - SPAN + turn) / SPAN
+    return early, late
 
 
 async def measure() -> list[Figure]:
@@ -53,17 +62,14 @@ async def measure() -> list[Figure]:
                 async with client(url) as session:
                     for number in range(50):
                         await say(session, f"warm up {at} {number}", 0)
-                    first, last = await grow(session, process, chats)
+                    first, last = await compare(session, process, chats)
             early.append(first)
             late.append(last)
             with ours(folder, provider) as (url, process):
                 async with client(url) as session:
                     for number in range(50):
                         await say(session, f"warm up again {at} {number}", 0)
-                    before = processor_seconds(process)
-                    for chat in chats:
-                        await say(session, chat, TURNS + 1)
-                    cold.append((processor_seconds(process) - before) / len(chats) * 1000)
+                    cold.append(await talk(session, process, chats, TURNS + 1))
     work = f"a message at turn {TURNS} of a conversation"
     return [
         Figure(

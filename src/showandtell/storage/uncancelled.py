@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -16,15 +17,22 @@ async def run_to_completion(coroutine: Coroutine[Any, Any, T]) -> tuple[asyncio.
 
 async def wait_for_end(future: asyncio.Future[T]) -> tuple[asyncio.CancelledError | None, T]:
     """Like `run_to_completion`, for what runs already."""
-    cancelled = None
+    cancelled, loop = None, asyncio.get_running_loop()
     while not future.done():
+        # One turn of the event loop less than `asyncio.shield` takes.
+        ended = loop.create_future()
+        future.add_done_callback(partial(wake, ended))
         try:
-            await asyncio.shield(future)
+            await ended
         except asyncio.CancelledError as error:
-            if future.cancelled():
-                raise
             cancelled = error
     return cancelled, future.result()
+
+
+def wake(waiter: asyncio.Future[None], _: object) -> None:
+    """Tell a waiter that what it waits for has ended."""
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 async def shielded(coroutine: Coroutine[Any, Any, T]) -> T:

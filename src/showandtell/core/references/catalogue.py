@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.references.tokens import WORD, normalize
@@ -96,13 +96,12 @@ class Catalogue:
 
     @cached_property
     def _phrases(self) -> dict[tuple[str, ...], list[int]]:
-        """Possible names of the files that have a word of the text in their name."""
+        """Possible names of the files whose last word is in the text."""
         phrases: dict[tuple[str, ...], list[int]] = {}
         for number in self.numbers:
-            stem = self._stems[number]
-            if self._words.isdisjoint(stem):
-                continue
-            for words in dict.fromkeys((stem, _without_state(stem))):
+            for words in spoken_names(self._stems[number]):
+                if words[-1] not in self._words:
+                    continue
                 for start in range(max(1, len(words) - 1)):
                     numbers = phrases.setdefault(words[start:], [])
                     if numbers[-1:] != [number]:
@@ -157,10 +156,17 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(normalize(part) for part in WORD.findall(name if name.islower() else CAMEL.sub(" ", name)))
 
 
+@lru_cache(maxsize=10_000)
 def stem_words(name: str) -> tuple[str, ...]:
     """The words of a file name without its extension; only the last ones if there are many."""
     stem = name.rpartition(".")[0] or name
     return words_of(stem)[-MAX_STEM_WORDS:]
+
+
+@lru_cache(maxsize=10_000)
+def spoken_names(stem: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """What people may call a file: its name, and its name without numbers, versions and states at the end."""
+    return tuple(words for words in dict.fromkeys((stem, _without_state(stem))) if words)
 
 
 def _without_digits(word: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.references.tokens import BREAK, JOINED, WORD, Token, normalize, scan
+from showandtell.core.references.tokens import BREAK, Token, scan
 
 #: Longer names are not recognized.
 MAX_WORDS = 32
@@ -23,24 +23,16 @@ class Branch:
 
 
 class Names:
-    """The names that start with a word of the text, each a path through a tree."""
+    """The names whose words are all in the text, each a path through a tree."""
 
     def __init__(self, attachments: Mapping[int, Attachment], words: set[str]) -> None:
         self.root = Branch()
         for number, file in attachments.items():
-            first, is_joined = first_word(file.name)
-            if first not in words and not is_joined:
-                continue
-            steps = split_name(file.name)
-            if not steps or len(steps) > MAX_WORDS or steps[0][1] not in words:
-                continue
-            if _has_ending(steps):
-                self._add(steps, number)
-            stem = steps[:-1] if _has_ending(steps) else steps
-            if _is_distinctive(stem):
-                self._add(stem, number)
+            for steps, needed in forms_of(file.name):
+                if needed <= words:
+                    self._add(steps, number)
 
-    def _add(self, steps: list[Step], number: int) -> None:
+    def _add(self, steps: tuple[Step, ...], number: int) -> None:
         branch = self.root
         for step in steps:
             branch = branch.below.setdefault(step, Branch())
@@ -68,13 +60,18 @@ class Names:
 
 
 @lru_cache(maxsize=10_000)
-def first_word(name: str) -> tuple[str, bool]:
-    """The first word of a name, normalized, and whether it may be several words in a text; empty if it has none."""
-    first = WORD.search(name)
-    return ("", False) if first is None else (normalize(first[0]), JOINED.fullmatch(first[0]) is not None)
+def forms_of(name: str) -> tuple[tuple[tuple[Step, ...], frozenset[str]], ...]:
+    """How a text may write a name, with and without its extension, each with its words."""
+    steps = split_name(name)
+    if not steps or len(steps) > MAX_WORDS:
+        return ()
+    has_ending = _has_ending(steps)
+    stem = steps[:-1] if has_ending else steps
+    forms = ([steps] if has_ending else []) + ([stem] if _is_distinctive(stem) else [])
+    return tuple((form, frozenset(word for _, word in form)) for form in forms)
 
 
-def split_name(name: str) -> list[Step]:
+def split_name(name: str) -> tuple[Step, ...]:
     """The words of a name, each with the separator before it."""
     steps: list[Step] = []
     end = 0
@@ -82,7 +79,7 @@ def split_name(name: str) -> list[Step]:
         if token.is_word:
             steps.append((_normalize_gap(name[end : token.start]) if steps else "", token.word))
             end = token.end
-    return steps
+    return tuple(steps)
 
 
 def _normalize_gap(gap: str) -> str:
@@ -95,12 +92,12 @@ def _continues(text: str, end: int) -> bool:
     return after[:1] == "_" or (after[:1] in {".", "-"} and after[1:].isalnum())
 
 
-def _has_ending(steps: list[Step]) -> bool:
+def _has_ending(steps: tuple[Step, ...]) -> bool:
     gap, word = steps[-1]
     return len(steps) > 1 and gap == "." and not word.isdigit()
 
 
-def _is_distinctive(stem: list[Step]) -> bool:
+def _is_distinctive(stem: tuple[Step, ...]) -> bool:
     """Whether it is clearly a file name, even without its extension: accent_wall, IMG-2034."""
     words = [word for _, word in stem]
     digits = sum(len(word) for word in words if word.isdigit())
