@@ -100,7 +100,7 @@ class ChatRecorder:
                 LINKS,
                 self.agent.target.name,
                 lambda: 2.5,
-                given,
+                given.get,
                 lambda: self.conversation.messages,
             )
         )

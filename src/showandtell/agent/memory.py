@@ -17,7 +17,7 @@ from showandtell.storage.uncancelled import shielded
 #: More new messages are read and planned in a thread: fewer take a few milliseconds at most.
 MANY = 200
 #: Requests with more entries are composed in a thread, even if nearly all of them are known.
-MANY_ENTRIES = 2000
+MANY_ENTRIES = 20_000
 
 
 @dataclass(frozen=True, slots=True)

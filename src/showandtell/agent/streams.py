@@ -22,6 +22,7 @@ from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.message import starts_turn
 from showandtell.core.messages.parts import ToolCall, is_approval
+from showandtell.core.planning.values import records_of
 from showandtell.core.ui_stream.chunks import HEADERS
 from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer_id
 from showandtell.errors import StorageFailed, UnsupportedFile, public_message
@@ -183,7 +184,7 @@ class RunStream:
                 show=self._show,
                 model=model,
                 now=time.time,
-                receipts={number: receipt.record() for number, receipt in conversation.receipts.items()},
+                earlier_receipt=records_of(conversation.receipts),
                 messages=lambda: conversation.messages,
                 seal=self._seal,
             )

@@ -217,7 +217,7 @@ def test_a_derivative_has_its_url():
 def test_receipts_of_a_retried_step_are_sent_once():
     before = {1: receipt(1).receipt}
     events = [ev.StepStart(1), receipt(1, delivery="noted"), receipt(2), receipt(1), receipt(2, delivery="noted")]
-    received = sent([*events, ev.TextDelta("0", "Hm")], streaming(receipts=before))
+    received = sent([*events, ev.TextDelta("0", "Hm")], streaming(earlier_receipt=before.get))
     assert [item["data"]["number"] for item in received if item["type"] == "data-receipt"] == [2]
     assert received[1]["data"]["delivery"] == "noted"
 

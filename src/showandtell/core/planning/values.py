@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias, get_args
 
 from msgspec import UNSET, Struct, UnsetType
@@ -217,6 +217,12 @@ class Receipt(Displayed, Struct, frozen=True):
             "evidence": f"{self.cell.evidence} ({self.cell.date})" if self.cell else None,
             "bytes": self.bytes,
         }
+
+
+def records_of(receipts: Mapping[int, Receipt]) -> Callable[[int], dict[str, object] | None]:
+    """Look up the record of a file's receipt by its number, as the receipts are now."""
+    now = dict(receipts)
+    return lambda number: now[number].record() if number in now else None
 
 
 class Plan(Struct, frozen=True):

@@ -7,7 +7,7 @@ compared with the stored message; if they differ, the step is reset and sent aga
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 from weakref import WeakMethod
 
@@ -72,7 +72,7 @@ class AnswerContext:
     """The context of one answer.
 
     `start` is the message's initial metadata, `files` are the conversation's files by number, kept up to date, and
-    `model` is the requested model. `receipts` holds the latest earlier receipt of each file by its number. `messages`
+    `model` is the requested model. `earlier_receipt` returns the record of a file's last receipt before. `messages`
     returns the messages of the current branch, `now` the current time. `seal` signs calls that wait.
     """
 
@@ -82,7 +82,7 @@ class AnswerContext:
     show: FilePresenter
     model: str
     now: Callable[[], object]
-    receipts: Mapping[int, Mapping[str, object]] = field(default_factory=dict[int, Mapping[str, object]])
+    earlier_receipt: Callable[[int], Mapping[str, object] | None] = lambda _: None
     messages: Callable[[], Sequence[Message]] = tuple
     seal: Callable[[ToolCall], str] | None = None
 
@@ -105,7 +105,7 @@ class UiStream:
         self._writer = StepWriter(self._open_step_of_writer())
         self._step, self._is_open, self._is_live, self._sources = 0, False, True, 0
         self._pending: dict[int, dict[str, object]] = {}
-        self._latest = {number: dict(record) for number, record in answer.receipts.items()}
+        self._latest: dict[int, Mapping[str, object]] = {}
         self._step_receipts: list[dict[str, object]] = []
         self._file_chunks: list[ui.Chunk] = []
         self._calls: set[str] = set()
@@ -192,7 +192,7 @@ class UiStream:
         """Queue a receipt. A retried step may return to an earlier receipt; then nothing is sent."""
         record = event.receipt
         number = int(str(record["number"]))
-        if number in self._pending and self._latest.get(number) == record:
+        if number in self._pending and (self._latest.get(number) or self._answer.earlier_receipt(number)) == record:
             del self._pending[number]
         else:
             self._pending[number] = record

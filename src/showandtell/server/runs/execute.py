@@ -18,6 +18,7 @@ from showandtell.core.events.types import ErrorEvent, Event, Finish, Status
 from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.message import starts_turn
 from showandtell.core.messages.parts import is_approval
+from showandtell.core.planning.values import records_of
 from showandtell.core.ui_stream.ui_stream import AnswerContext, UiStream, answer_id
 from showandtell.errors import NotFound, ShowAndTellError, StorageFailed, UnsupportedFile
 from showandtell.media.turns import Caller, caller
@@ -229,7 +230,7 @@ def answer_context(
         show=FileLinks(conversation.id, link),
         model=model,
         now=clock,
-        receipts={number: receipt.record() for number, receipt in conversation.receipts.items()},
+        earlier_receipt=records_of(conversation.receipts),
         messages=lambda: conversation.messages,
     )
 
