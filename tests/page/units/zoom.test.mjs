@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load, seededRandom } from "./bundle.mjs";
 
-const { clampZoom, pan, WHOLE, zoomAt } = await load("files/zoom.ts");
+const { clampZoom, pan, visiblePart, WHOLE, zoomAt } = await load("files/zoom.ts");
+const { nameOfPart } = await load("files/crop.ts");
 const { fit } = await load("files/fitting.ts");
 
 test("the point under the pointer stays there while zooming", () => {
@@ -25,6 +26,18 @@ test("a picture that fits is neither shrunk nor moved", () => {
 test("the edges of a large picture stay outside the view", () => {
   const clamped = clampZoom({ scale: 4, x: 9999, y: -9999 }, { width: 400, height: 100 }, { width: 800, height: 600 });
   assert.deepEqual(clamped, { scale: 4, x: 400, y: 0 });
+});
+
+test("the part in view is what lies between the edges of the pane", () => {
+  const [shown, pane] = [{ width: 400, height: 200 }, { width: 400, height: 300 }];
+  assert.deepEqual(visiblePart(WHOLE, shown, pane), { left: 0, top: 0, width: 1, height: 1 });
+  assert.deepEqual(visiblePart({ scale: 4, x: 0, y: 0 }, shown, pane), { left: 0.375, top: 0.3125, width: 0.25, height: 0.375 });
+  const corner = clampZoom({ scale: 4, x: 9999, y: 9999 }, shown, pane);
+  assert.deepEqual(visiblePart(corner, shown, pane), { left: 0, top: 0, width: 0.25, height: 0.375 });
+});
+
+test("a part is a PNG with the name of its picture", () => {
+  assert.deepEqual(["chart.v2.jpg", "scan"].map(nameOfPart), ["chart.v2-part.png", "scan-part.png"]);
 });
 
 test("a box keeps the aspect ratio of its picture and never enlarges it", () => {

@@ -47,6 +47,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
   const right = about?.right ?? "owner"; // default for a new conversation
   const mayWrite = right !== "reader";
   const insertReference = useCallback((text: string) => composer.current?.insert(text), []);
+  const attach = useCallback((file: File) => composer.current?.attach(file), []);
   const [removing, remove] = useState<Attachment | null>(null);
   const asks = messages.at(-1)?.role === "user";
   useLayoutEffect(() => {
@@ -66,6 +67,7 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
         <FilesProvider
           files={session.fileStore.byNumber}
           insertReference={mayWrite ? insertReference : null}
+          attach={mayWrite ? attach : null}
           remove={right === "owner" ? remove : null}
         >
           <Bar {...view}>

@@ -19,6 +19,8 @@ import { useSuggestions } from "./useSuggestions";
 export type ComposerHandle = {
   /** Inserts text at the cursor. */
   insert: (text: string) => void;
+  /** Attaches a file to the next message. */
+  attach: (file: File) => void;
 };
 
 type Props = {
@@ -72,8 +74,12 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
         const before = box.current?.value.slice(0, at) ?? "";
         replace(at, to, `${before && !/\s$/.test(before) ? " " : ""}${words} `);
       },
+      attach: (file) => {
+        uploads.add([file], "picker");
+        box.current?.focus();
+      },
     }),
-    [replace],
+    [replace, place],
   );
   useGrowth(box, text);
   useEffect(() => {

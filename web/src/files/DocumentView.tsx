@@ -5,6 +5,7 @@ import { Button } from "../ui";
 import { labelOf, ownAddress, type Attachment } from "./attachment";
 import { Card } from "./Card";
 import { lazy } from "./lazy";
+import { useBroken } from "./useBroken";
 import { view } from "./viewing";
 
 const TextView = lazy(() => import("./TextView").then((found) => found.TextView));
@@ -14,10 +15,10 @@ export function DocumentView(p: { file: Attachment }) {
 }
 
 function Pdf(p: { file: Attachment }) {
-  const [drawn, draw] = useState(Boolean(p.file.thumbnail));
+  const [broken, onBroken] = useBroken();
   const open = () => view({ what: "pages", file: p.file });
   const label = t("files.openNamed", { label: labelOf(p.file), name: p.file.name });
-  if (!drawn)
+  if (broken || !p.file.thumbnail)
     return (
       <Card file={p.file}>
         <Button aria-label={label} onClick={open}>
@@ -34,7 +35,7 @@ function Pdf(p: { file: Attachment }) {
         alt={t("files.firstPage", { name: p.file.name })}
         loading="lazy"
         decoding="async"
-        onError={() => draw(false)}
+        onError={onBroken}
       />
     </button>
   );

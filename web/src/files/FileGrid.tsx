@@ -10,6 +10,7 @@ import { FileView } from "./FileView";
 import { sizeFrom } from "./fitting";
 import { altOf, sourceOf } from "./ImageView";
 import { openImage, pictureOf } from "./pictures";
+import { useBroken } from "./useBroken";
 
 /** The height of a row of images, in pixels, before the row is stretched to the width of the text. */
 const ROW = 176;
@@ -58,7 +59,7 @@ function Tile(p: { file: Attachment }) {
   const { file } = p;
   const files = useFiles();
   const anchor = useAnchor<HTMLLIElement>(file.number);
-  const [broken, breakDown] = useState(false);
+  const [broken, onBroken] = useBroken();
   const pixels = sizeFrom(file.pixels, UNKNOWN);
   const ratio = Math.min(WIDEST, Math.max(NARROWEST, pixels.width / pixels.height));
   const box = { width: Math.round(ROW * ratio), height: ROW };
@@ -80,7 +81,7 @@ function Tile(p: { file: Attachment }) {
             loading="lazy"
             decoding="async"
             draggable={false}
-            onError={() => breakDown(true)}
+            onError={onBroken}
           />
         )}
       </button>

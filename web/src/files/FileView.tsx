@@ -1,5 +1,4 @@
 // One file in the conversation: its preview or player, and its caption.
-import { useState } from "preact/hooks";
 import { t } from "../language";
 import { isThere, titleOf, typeOf, type Attachment } from "./attachment";
 import { useAnchor } from "./anchors";
@@ -11,6 +10,7 @@ import { ImageView } from "./ImageView";
 import { lazy } from "./lazy";
 import { pictureOf } from "./pictures";
 import { FilmView, SoundView } from "./PlayerView";
+import { useBroken } from "./useBroken";
 
 const TextView = lazy(() => import("./TextView").then((found) => found.TextView));
 
@@ -40,9 +40,8 @@ export function FileView(p: { file: Attachment; caption?: string | undefined }) 
 
 /** Preview of a file. Never renders the file's own markup. */
 function Sight(p: { file: Attachment; max: Size }) {
-  const [broken, breakDown] = useState(false);
+  const [broken, onBroken] = useBroken();
   const { file, max } = p;
-  const onBroken = () => breakDown(true);
   if (broken && file.kind !== "text") return <Card file={file} says={t("files.broken")} />;
   if (!isThere(file)) return <Card file={file} />;
   switch (file.kind) {

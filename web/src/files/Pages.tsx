@@ -7,6 +7,7 @@ import { CloseIcon } from "../ui/icons";
 import { useModal } from "../ui/useModal";
 import { titleOf, partOf, type Attachment } from "./attachment";
 import { Download } from "./Download";
+import { useBroken } from "./useBroken";
 import { view } from "./viewing";
 
 /** Maximum number of pages shown; the download has all of them. */
@@ -50,10 +51,10 @@ export function Pages(p: { file: Attachment; from?: number | undefined }) {
 }
 
 function Page(p: { file: Attachment; page: number }) {
-  const [failed, fail] = useState(false);
+  const [broken, onBroken] = useBroken();
   return (
     <div className="viewer-page" data-page={p.page}>
-      {failed ? (
+      {broken ? (
         <p className="viewer-words">{t("viewer.pageBroken", { page: p.page })}</p>
       ) : (
         <img
@@ -63,7 +64,7 @@ function Page(p: { file: Attachment; page: number }) {
           height="1123"
           loading="lazy"
           decoding="async"
-          onError={() => fail(true)}
+          onError={onBroken}
         />
       )}
     </div>

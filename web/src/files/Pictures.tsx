@@ -1,13 +1,15 @@
-// Image lightbox: next and previous, zoom by wheel, pinch, double click or keys, and pan.
+// Image lightbox: next and previous, two side by side, zoom by wheel, pinch, double click or keys, and pan.
 import "./viewer.css";
 import { useEffect, useState } from "preact/hooks";
 import { t } from "../language";
 import { IconButton } from "../ui";
-import { CloseIcon, DownloadIcon, LeftIcon, RightIcon, TrashIcon, ZoomInIcon, ZoomOutIcon } from "../ui/icons";
+import { CloseIcon, ColumnsIcon, CropIcon, DownloadIcon, LeftIcon, RightIcon, TrashIcon, ZoomInIcon, ZoomOutIcon } from "../ui/icons";
 import { useModal } from "../ui/useModal";
+import { crop } from "./crop";
+import { useBroken } from "./useBroken";
 import { usePanZoom } from "./usePanZoom";
 import { view, type Picture } from "./viewing";
-import { pan, WHOLE, zoomAt, type Zoom } from "./zoom";
+import { pan, visiblePart, WHOLE, zoomAt, type Zoom } from "./zoom";
 
 const STEP = 1.4;
 const SHIFT = 80;
@@ -18,12 +20,21 @@ const close = () => view(null);
 
 export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
   const dialog = useModal(close);
-  const [at, go] = useState(p.at);
-  const turn = (by: number) => go((now) => Math.min(p.pictures.length - 1, Math.max(0, now + by)));
-  const { stage, zoom, change, ...touch } = usePanZoom(turn, close, at);
+  const { at, beside, turn, compare } = useChosen(p.at, p.pictures.length);
+  const { stage, zoom, change, ...touch } = usePanZoom(turn, close, beside === null ? at : "both");
   const picture = p.pictures[at];
-  useNeighbours(p.pictures, at);
+  const other = beside === null ? undefined : p.pictures[beside];
+  const shown = beside ?? at;
+  useNeighbours(p.pictures, shown);
   if (!picture) return null;
+  const attachPart = async () => {
+    const image = stage.current?.querySelector<HTMLImageElement>(".viewer-picture");
+    if (!image?.parentElement || zoom.scale === 1) return;
+    const part = visiblePart(zoom, boxOf(image), boxOf(image.parentElement));
+    const file = await crop(image, part, picture.name ?? picture.title);
+    close();
+    if (file) picture.attach?.(file);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     const next = event.ctrlKey || event.metaKey || event.altKey ? undefined : zoomBy(event.key, zoom);
     if (next) change(next);
@@ -35,8 +46,8 @@ export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
     <dialog ref={dialog} className="viewer" aria-label={t("viewer.pictures")} onClose={close} onKeyDown={onKeyDown}>
       <header className="viewer-bar">
         <p className="viewer-title" aria-live="polite">
-          <span>{picture.title}</span>
-          <span className="file-quiet">{[picture.note, count(at, p.pictures.length)].filter(Boolean).join(" · ")}</span>
+          <span>{other ? t("viewer.both", { one: picture.title, other: other.title }) : picture.title}</span>
+          <span className="file-quiet">{[!other && picture.note, count(shown, p.pictures.length)].filter(Boolean).join(" · ")}</span>
         </p>
         <IconButton
           label={t("viewer.smaller")}
@@ -45,12 +56,18 @@ export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
           onClick={() => change((from) => zoomAt(from, 1 / STEP, MIDDLE))}
         />
         <IconButton label={t("viewer.larger")} icon={<ZoomInIcon />} onClick={() => change((from) => zoomAt(from, STEP, MIDDLE))} />
-        {picture.download && (
+        {p.pictures.length > 1 && (
+          <IconButton label={t("viewer.compare")} icon={<ColumnsIcon />} aria-pressed={Boolean(other)} onClick={compare} />
+        )}
+        {!other && picture.attach && (
+          <IconButton label={t(zoom.scale === 1 ? "viewer.zoomFirst" : "viewer.attachPart")} icon={<CropIcon />} aria-disabled={zoom.scale === 1} onClick={attachPart} />
+        )}
+        {!other && picture.download && (
           <a className="icon-button" href={picture.download} download="" aria-label={t("files.downloadShort")} title={t("files.downloadShort")}>
             <DownloadIcon />
           </a>
         )}
-        {picture.remove && (
+        {!other && picture.remove && (
           <IconButton
             label={t("page.delete")}
             icon={<TrashIcon />}
@@ -64,14 +81,15 @@ export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
       </header>
       <div ref={stage} className={zoom.scale > 1 ? "viewer-stage viewer-near" : "viewer-stage"} {...touch}>
         <Sight key={picture.large} picture={picture} zoom={zoom} />
+        {other && <Sight key={other.large} picture={other} zoom={zoom} />}
       </div>
       {p.pictures.length > 1 && (
         <nav className="viewer-turn" aria-label={t("viewer.others")}>
-          <IconButton label={t("viewer.previous")} icon={<LeftIcon />} aria-disabled={at === 0} onClick={() => turn(-1)} />
+          <IconButton label={t("viewer.previous")} icon={<LeftIcon />} aria-disabled={shown === 0} onClick={() => turn(-1)} />
           <IconButton
             label={t("viewer.next")}
             icon={<RightIcon />}
-            aria-disabled={at === p.pictures.length - 1}
+            aria-disabled={shown === p.pictures.length - 1}
             onClick={() => turn(1)}
           />
         </nav>
@@ -80,14 +98,25 @@ export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
   );
 }
 
+/** The picture that is shown, and the one to its right that it is compared with: then that one is turned. */
+function useChosen(first: number, count: number) {
+  const [at, go] = useState(first);
+  const [beside, put] = useState<number | null>(null);
+  const within = (now: number) => Math.min(count - 1, Math.max(0, now));
+  const turn = (by: number) => (beside === null ? go(within(at + by)) : put(within(beside + by)));
+  const compare = () => put(beside === null ? (at + 1 < count ? at + 1 : at - 1) : null);
+  return { at, beside, turn, compare };
+}
+
 function Sight(p: { picture: Picture; zoom: Zoom }) {
-  const [state, set] = useState<"waiting" | "here" | "failed">("waiting");
+  const [loaded, load] = useState(false);
+  const [broken, onBroken] = useBroken();
   const { large, small, title, width, height } = p.picture;
   const { x, y, scale } = p.zoom;
-  if (state === "failed") return <p className="viewer-words">{t("viewer.broken")}</p>;
+  if (broken) return <p className="viewer-words">{t("viewer.broken")}</p>;
   return (
-    <>
-      {state === "waiting" && small && small !== large && (
+    <div className="viewer-pane">
+      {!loaded && small && small !== large && (
         <img className="viewer-small" src={small} alt="" width={width} height={height} />
       )}
       <img
@@ -98,10 +127,10 @@ function Sight(p: { picture: Picture; zoom: Zoom }) {
         height={height}
         draggable={false}
         style={{ transform: `translate(${x}px, ${y}px) scale(${scale})` }}
-        onLoad={() => set("here")}
-        onError={() => set("failed")}
+        onLoad={() => load(true)}
+        onError={onBroken}
       />
-    </>
+    </div>
   );
 }
 
@@ -119,5 +148,7 @@ function zoomBy(key: string, zoom: Zoom): ((from: Zoom) => Zoom) | undefined {
   const arrow = zoom.scale > 1 ? ARROWS[key] : undefined;
   return arrow && ((from) => pan(from, { x: arrow[0] * SHIFT, y: arrow[1] * SHIFT }));
 }
+
+const boxOf = (element: HTMLElement) => ({ width: element.clientWidth, height: element.clientHeight });
 
 const count = (at: number, of: number) => (of > 1 ? t("viewer.position", { at: at + 1, count: of }) : "");

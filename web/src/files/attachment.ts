@@ -82,7 +82,7 @@ export function titleOf(file: Attachment): string {
 
 const TENTHS = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
 
-/** A time in video or audio; below ten seconds with one decimal. */
+/** A time in video or audio, or its length; below ten seconds with one decimal. */
 export function momentOf(seconds: number): string {
   return seconds < 10 ? t("files.seconds", { seconds: numberOf(seconds, TENTHS) }) : clockOf(seconds);
 }
@@ -111,7 +111,7 @@ export function originOf(origin: Attachment["origin"]): string {
 export function measureOf(file: Attachment): string | null {
   if (file.pixels && (file.kind === "image" || file.kind === "video")) return `${file.pixels[0]} × ${file.pixels[1]}`;
   if (file.pages !== null) return t("files.pages", { count: file.pages });
-  return file.seconds === null ? null : clockOf(file.seconds);
+  return file.seconds === null ? null : momentOf(file.seconds);
 }
 
 /** URL of something derived from a file: its text, a page, a conversion. */

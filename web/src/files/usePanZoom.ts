@@ -8,7 +8,10 @@ const CLOSER = 2.5;
 
 type Change = (from: Zoom) => Zoom;
 
-/** `stage` is the element around an <img>; `turn` receives 1 or -1; `leave` is called for a tap beside the picture. */
+/**
+ * `stage` is the element around the panes, each with an <img>, which all move alike. `turn` receives 1 or -1; `leave` is
+ * called for a tap beside the pictures.
+ */
 export function usePanZoom(turn: (by: number) => void, leave: () => void, key: unknown) {
   const stage = useRef<HTMLDivElement>(null);
   const [zoom, set] = useState(WHOLE);
@@ -16,7 +19,7 @@ export function usePanZoom(turn: (by: number) => void, leave: () => void, key: u
   useEffect(() => set(WHOLE), [key]);
   useWheel(stage, change);
   const touch = useFingers(change, zoom, { turn, leave });
-  const onDblClick = (event: MouseEvent) => change((from) => toggle(from, pointOf(event, stage.current)));
+  const onDblClick = (event: MouseEvent) => change((from) => toggle(from, pointOf(event, paneAt(stage.current, event))));
   return { stage, zoom, change, ...touch, onDblClick };
 }
 
@@ -24,9 +27,9 @@ const toggle = (from: Zoom, at: Point) => (from.scale > 1 ? WHOLE : zoomAt(from,
 
 function clampToStage(stage: HTMLElement | null, zoom: Zoom): Zoom {
   const image = stage?.querySelector("img");
-  if (!stage || !image) return zoom;
+  if (!image?.parentElement) return zoom;
   const size = (of: HTMLElement) => ({ width: of.clientWidth, height: of.clientHeight });
-  return clampZoom(zoom, size(image), size(stage));
+  return clampZoom(zoom, size(image), size(image.parentElement));
 }
 
 /** A non-passive listener, so that the wheel doesn't scroll the page behind. */
@@ -35,7 +38,7 @@ function useWheel(stage: { current: HTMLElement | null }, change: (to: Change) =
     const turnWheel = (event: WheelEvent) => {
       event.preventDefault();
       const factor = Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002));
-      const at = pointOf(event, stage.current);
+      const at = pointOf(event, paneAt(stage.current, event));
       change((from) => zoomAt(from, factor, at));
     };
     stage.current?.addEventListener("wheel", turnWheel, { passive: false });
@@ -49,17 +52,20 @@ function useFingers(change: (to: Change) => void, zoom: Zoom, deeds: Deeds) {
   const fingers = useRef(new Map<number, Point>());
   const swiped = useRef(0);
   const moved = useRef(0);
+  const pane = useRef<Element | null>(null); // of the first finger: the others are measured from there, too
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0) return;
-    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
-    fingers.current.set(event.pointerId, pointOf(event, event.currentTarget as HTMLElement));
+    const stage = event.currentTarget as HTMLElement;
+    stage.setPointerCapture(event.pointerId);
+    if (!fingers.current.size) pane.current = paneAt(stage, event);
+    fingers.current.set(event.pointerId, pointOf(event, pane.current));
     swiped.current = 0;
     moved.current = fingers.current.size > 1 ? Infinity : 0;
   };
   const onPointerMove = (event: PointerEvent) => {
     const before = fingers.current.get(event.pointerId);
     if (!before) return;
-    const now = pointOf(event, event.currentTarget as HTMLElement);
+    const now = pointOf(event, pane.current);
     const other = [...fingers.current].find(([id]) => id !== event.pointerId)?.[1];
     fingers.current.set(event.pointerId, now);
     moved.current += distance(before, now);
@@ -77,9 +83,8 @@ function useFingers(change: (to: Change) => void, zoom: Zoom, deeds: Deeds) {
 }
 
 function isBeside(event: PointerEvent): boolean {
-  const box = (event.currentTarget as HTMLElement).querySelector("img")?.getBoundingClientRect();
-  const { clientX: x, clientY: y } = event;
-  return box !== undefined && (x < box.left || x > box.right || y < box.top || y > box.bottom);
+  const images = [...(event.currentTarget as HTMLElement).querySelectorAll("img")];
+  return images.length > 0 && images.every((image) => !holds(image, event));
 }
 
 function pinch(before: Point, now: Point, other: Point): Change {
@@ -88,8 +93,18 @@ function pinch(before: Point, now: Point, other: Point): Change {
   return (from) => pan(zoomAt(from, factor, is), { x: is.x - was.x, y: is.y - was.y });
 }
 
-function pointOf(event: MouseEvent, stage: HTMLElement | null): Point {
-  const box = stage?.getBoundingClientRect() ?? new DOMRect();
+function holds(element: Element, { clientX: x, clientY: y }: MouseEvent): boolean {
+  const box = element.getBoundingClientRect();
+  return x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
+}
+
+function paneAt(stage: HTMLElement | null, event: MouseEvent): Element | null {
+  const panes = [...(stage?.children ?? [])];
+  return panes.find((pane) => holds(pane, event)) ?? panes[0] ?? stage;
+}
+
+function pointOf(event: MouseEvent, pane: Element | null): Point {
+  const box = pane?.getBoundingClientRect() ?? new DOMRect();
   return { x: event.clientX - box.left - box.width / 2, y: event.clientY - box.top - box.height / 2 };
 }
 

@@ -2,8 +2,9 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Attachment } from "./attachment";
 
-/** `small` is shown until `large` is loaded; `download` is the URL of the original; `remove` opens the delete dialog. */
+/** `small` is shown until `large` is loaded; `download` is the URL of the original; `remove` opens the delete dialog, `attach` takes a part as a new file. */
 export type Picture = {
+  name?: string | undefined;
   large: string;
   small?: string | undefined;
   title: string;
@@ -12,6 +13,7 @@ export type Picture = {
   height: number;
   download?: string | undefined;
   remove?: (() => void) | undefined;
+  attach?: ((file: File) => void) | undefined;
 };
 
 type Viewed = { what: "pictures"; pictures: readonly Picture[]; at: number } | { what: "pages"; file: Attachment; page?: number };

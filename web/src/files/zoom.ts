@@ -26,6 +26,21 @@ export function clampZoom(zoom: Zoom, shown: Size, stage: Size): Zoom {
   return { ...zoom, x: clamp(zoom.x, across), y: clamp(zoom.y, down) };
 }
 
+export type Part = { left: number; top: number; width: number; height: number };
+
+/** The part of a picture of size `shown` (at scale 1) that is visible in its pane, in fractions of the picture. */
+export function visiblePart(zoom: Zoom, shown: Size, pane: Size): Part {
+  const [left, width] = visibleAlong(zoom.x, shown.width * zoom.scale, pane.width);
+  const [top, height] = visibleAlong(zoom.y, shown.height * zoom.scale, pane.height);
+  return { left, top, width, height };
+}
+
+function visibleAlong(offset: number, length: number, within: number): [start: number, length: number] {
+  const start = Math.max(0, 0.5 - (within / 2 + offset) / length);
+  const end = Math.min(1, 0.5 + (within / 2 - offset) / length);
+  return [start, Math.max(0, end - start)];
+}
+
 const clamp = (value: number, max: number) => Math.min(max, Math.max(-max, value)) || 0;
 
 export const between = (one: Point, other: Point): Point => ({ x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 });

@@ -1,6 +1,6 @@
 // Messages, drafts and settings survive lost connections, failed requests, reloads and navigation.
-import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, send } from "../actions.mjs";
-import { attach, textFile, tray } from "../attachments.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send } from "../actions.mjs";
+import { attach, imageFile, textFile, tray } from "../attachments.mjs";
 
 const sidebar = (page) => page.getByRole("navigation", { name: "Conversations" });
 const instructions = (page) => page.getByRole("textbox", { name: "Instructions" });
@@ -69,6 +69,22 @@ export async function an_offline_message_survives_opening_another_conversation(c
   await page.locator("button.send:enabled").click();
   await waitForAnswer(page, 2);
   await userMessages(page).getByRole("figure", { name: "text 1: kept.txt" }).waitFor();
+}
+
+export async function pictures_that_failed_offline_come_when_the_browser_is_back(context) {
+  context.allow(/ERR_INTERNET_DISCONNECTED/, /ERR_NETWORK_CHANGED/, /ERR_FAILED/);
+  const page = await context.visit("/");
+  await attach(page, imageFile("one.png"), imageFile("two.png"));
+  await sendAndWait(page, "Which is brighter?");
+  const isPicture = /\/api\/attachments\/[^/]+\/(thumbnail|content)/;
+  await page.route(isPicture, (route) => route.abort());
+  await page.reload();
+  await userMessages(page).getByText("This image can't be shown here.").first().waitFor();
+  await page.unroute(isPicture);
+  await page.context().setOffline(true);
+  await page.getByText(/You are offline/).waitFor();
+  await page.context().setOffline(false);
+  await waitForImages(context, userMessages(page));
 }
 
 export async function an_offline_message_survives_a_reload(context) {

@@ -1,6 +1,6 @@
 // The dialogs over a conversation and the way back from them; order and size of files; the matrix.
 import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send, textsOf } from "../actions.mjs";
-import { attach, imageFile, textFile } from "../attachments.mjs";
+import { attach, imageFile, textFile, tray } from "../attachments.mjs";
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><circle cx="50" cy="50" r="40" fill="red"/><script>__pwned()</script></svg>';
 const svgFile = (name) => ({ name, mimeType: "image/svg+xml", buffer: Buffer.from(SVG) });
@@ -74,6 +74,29 @@ export async function files_are_in_number_order_and_leave_room_for_the_question(
   await userMessages(page).locator(".file-scroll").waitFor();
   for (const preview of await userMessages(page).locator(".file-picture, .file-scroll").all())
     assert.ok((await preview.boundingBox()).height <= 204, await preview.innerText());
+}
+
+export async function two_pictures_can_be_compared_and_a_part_of_one_attached(context) {
+  const page = await context.visit("/");
+  await attach(page, imageFile("one.png"), imageFile("two.png"), imageFile("three.png"));
+  await sendAndWait(page, "Which is brighter?");
+  await userMessages(page).getByRole("button", { name: "Open image 1 in full" }).click();
+  const press = (name) => viewer(page).getByRole("button", { name }).click();
+  const shown = () => viewer(page).locator(".viewer-picture").evaluateAll((images) => images.map((image) => image.alt));
+  await press("Side by side with another");
+  await viewer(page).getByText("image 1: one.png beside image 2: two.png").waitFor();
+  await press("Next picture");
+  await waitForImages(context, viewer(page));
+  assert.deepEqual(await shown(), ["image 1: one.png", "image 3: three.png"]);
+  await press("Side by side with another");
+  assert.deepEqual(await shown(), ["image 1: one.png"]);
+  await viewer(page).getByRole("button", { name: "Zoom in to attach a part" }).waitFor();
+  for (let step = 0; step < 9; step += 1) await page.keyboard.press("+");
+  await press("Attach the part in view");
+  await viewer(page).waitFor({ state: "detached" });
+  await tray(page).getByText("one-part.png").waitFor();
+  await sendAndWait(page, "And this part?");
+  await userMessages(page).getByRole("figure", { name: "image 4: one-part.png" }).waitFor();
 }
 
 export async function the_panel_explains_missing_files_and_its_evidence(context) {
