@@ -19,10 +19,11 @@ from showandtell.core.wire.openai_responses.text_fields import format_text_field
 
 @dataclass(slots=True)
 class OpenText:
-    """A content part of a message; `pieces` and `annotations` are emitted already."""
+    """A content part of a message; `written` and `annotations` are emitted already."""
 
     id: str
-    pieces: list[str] = field(default_factory=list[str])
+    #: As UTF-8, which grows in place; a list would keep an object for each piece.
+    written: bytearray = field(default_factory=bytearray)
     annotations: list[Fields] = field(default_factory=list[Fields])
     is_complete: bool = False
     has_ended: bool = False
@@ -35,7 +36,7 @@ class OpenText:
 
     def begins(self, text: str) -> bool:
         """Whether a text starts with what was emitted."""
-        return bool(self.pieces) and text.startswith("".join(self.pieces))
+        return bool(self.written) and text.startswith(self.written.decode())
 
 
 @dataclass(slots=True)

@@ -176,7 +176,7 @@ class _Reader:
         message = self.find_item(_item_key(chunk), "message", chunk.item_id, events)
         if chunk.delta and not message.is_done:
             part = message.texts.get(chunk.content_index) or self.start_text(message, chunk.content_index, events)
-            part.pieces.append(chunk.delta)
+            part.written += chunk.delta.encode()
             events.append(TextDelta(part.id, chunk.delta))
 
     def start_text(self, message: OpenItem, index: int, events: list[StreamEvent]) -> OpenText:
@@ -191,8 +191,8 @@ class _Reader:
         if message.is_done or (part and part.is_complete) or not (part or text):
             return
         part = part or self.start_text(message, index, events)
-        if rest := text[len("".join(part.pieces)) :]:
-            part.pieces.append(rest)
+        if rest := text[len(part.written.decode()) :]:
+            part.written += rest.encode()
             events.append(TextDelta(part.id, rest))
         part.is_complete = True
 
