@@ -1,6 +1,8 @@
 """Write docs/speed.md from the figures that the last `make bench` has kept: every goal, then each bench with its table.
 
-What stands below the line `END` in the document is written by hand, and stays.
+`BENCH_BUSY` is a folder with results of a run while other work kept the machine busy (`BENCH_RESULTS` of that run): the
+table of goals has them beside the quiet ones, and the tables of the benches don't. What stands below the line `END` in
+the document is written by hand, and stays.
 """
 
 from __future__ import annotations
@@ -41,19 +43,26 @@ def write(names: Sequence[str]) -> None:
         "state": f", {state}" if (state := os.environ.get("BENCH_STATE")) else "",
     }
     _, _, rest = PAGE.read_text().partition(END)
-    parts = [INTRODUCTION.format(**facts), *goals(kept), *(section(one) for one in kept)]
+    busy = Path(os.environ["BENCH_BUSY"]) if "BENCH_BUSY" in os.environ else None
+    others = [json.loads(path.read_text()) for path in sorted(busy.glob("*.json"))] if busy else []
+    parts = [INTRODUCTION.format(**facts), *goals(kept, others), *(section(one) for one in kept)]
     PAGE.write_text("\n".join(parts) + f"\n{END}{rest}")
 
 
-def goals(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The table of all goals, missed ones in bold."""
+def goals(kept: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The table of all goals, missed ones in bold, beside what a busy run measured of them."""
+    busy = {(figure.work, figure.of): figure for one in others for figure in figures_of(one)}
     yield "## Goals\n"
-    yield "| work | in 0.1 | goal | measured | |\n| --- | --- | --- | --- | --- |"
+    heads = ["work", "in 0.1", "goal", "measured", "", *(["busy"] if busy else [])]
+    yield row(heads)
+    yield row(["---"] * len(heads))
     for one in kept:
         for figure in figures_of(one):
             if figure.goal is not None:
                 verdict = figure.verdict if figure.verdict == "met" else f"**{figure.verdict}**"
-                yield f"| {figure.work} | {figure.before} | {figure.goal_text} | {measured(figure)} | {verdict} |"
+                cells = [figure.work, figure.before, figure.goal_text, measured(figure), verdict]
+                again = busy.get((figure.work, figure.of))
+                yield row([*cells, *([measured(again) if again else ""] if busy else [])])
     yield ""
 
 

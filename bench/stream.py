@@ -148,7 +148,7 @@ def times(api: Api, reads: str, folder: Path) -> Iterator[Figure]:
         )
     peers = {f"{way} {sdk.version}": costs["sdk"], f"pydantic-ai {theirs.version}": costs["pydantic_ai"]}
     beside = {FLOOR: costs["floor"], **peers}
-    work, goal, before = f"{api}, reads of {reads}", GOALS[reads], BEFORE[reads]
+    work, goal, before = f"an event of {api}, reads of {reads}", GOALS[reads], BEFORE[reads]
     yield Figure(f"{work}, parsing", "µs", costs["parse"], {FLOOR: costs["floor"]}, "floor", goal, before, inner=True)
     yield Figure(f"{work}, `Agent`", "µs", costs["run"], beside, of="floor")
 
@@ -158,8 +158,9 @@ def held(api: Api, deltas: int) -> float:
 
     async def watch() -> int:
         length = peak = count = 0
+        agent = agent_of(stream(api, READS["150 bytes"], [WORD] * deltas))
         tracemalloc.start()
-        async for event in agent_of(stream(api, READS["150 bytes"], [WORD] * deltas)).run(ASKED):
+        async for event in agent.run(ASKED):
             if isinstance(event, TextDelta):
                 length, count = length + len(event.text), count + 1
                 peak = peak if count % 1000 else max(peak, tracemalloc.get_traced_memory()[0] - length)

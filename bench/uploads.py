@@ -81,7 +81,7 @@ async def measure() -> list[Figure]:
                         costs[name].append(spent / (sum(map(len, files)) / MB))
                 if at:
                     costs[FLOOR].append(hash_and_write(bare, files))
-            work = f"an upload of {size / MB:g} MB as a {'form' if as_form else 'body'}, a MB"
+            work = f"an upload of {size / MB:g} MB as a {'form' if as_form else 'body'}, each MB"
             figures.append(
                 Figure(work, "ms", costs.pop("ours"), costs, of=FLOOR, goal=2, before="4 to 7 ms" if size == MB else "")
             )

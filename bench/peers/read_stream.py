@@ -86,6 +86,9 @@ def boto3_client() -> Any:
         def stream(self, **_: object) -> Iterator[bytes]:
             return reads()
 
+        def close(self) -> None:
+            """There is nothing to close."""
+
     session = boto3.Session(aws_access_key_id="none", aws_secret_access_key="none", region_name="us-east-1")  # noqa: S106 - no key
     sdk = session.client("bedrock-runtime")
     sdk.meta.events.register(
