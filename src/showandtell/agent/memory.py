@@ -47,5 +47,5 @@ class Memory:
 
     async def compose(self, plan: Plan, work: Callable[[], Request]) -> Request:
         """Compose a request, in the same way."""
-        is_long = len(plan.entries) > (MANY_ENTRIES if self.fragments.runs else MANY)
+        is_long = len(plan.entries) > (MANY_ENTRIES if self.fragments.groups else MANY)
         return await run_in_thread(work) if is_long else work()

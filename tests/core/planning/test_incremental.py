@@ -123,14 +123,12 @@ def test_a_long_run_whose_files_leave_the_view_is_planned_like_a_fresh_one(model
 
 
 class Counted(dict):
-    """Counts what is looked up, or only what isn't found."""
+    """Counts what is looked up."""
 
-    def __init__(self, *, misses):
-        super().__init__()
-        self.misses, self.count = misses, 0
+    count = 0
 
     def get(self, key, default=None):
-        self.count += not self.misses or key not in self
+        self.count += 1
         return super().get(key, default)
 
 
@@ -138,11 +136,13 @@ def work_of(count, policy, size):
     """Look-ups of the planner and composed fragments of a run of `count` steps."""
     messages, files = steps(count, size=size)
     target, cache = resolve(CLAUDE), PlanCache()
-    known, fragments = Counted(misses=False), Fragments(Counted(misses=True))
+    known, fragments, encoded = Counted(), Fragments(), []
     for end in range(1, len(messages) + 1, 2):
+        before = {*map(id, encoded)}
         planned = plan(view(*messages[:end], files=files), target, known, policy, cache=cache)
-        compose(planned, target, Options(), None, fragments)
-    return known.count, fragments.entries.count
+        request = compose(planned, target, Options(), None, fragments)
+        encoded += [fragment for fragment in request.fragments if id(fragment) not in before]
+    return known.count, len(encoded)
 
 
 @pytest.mark.parametrize(

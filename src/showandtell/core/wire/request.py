@@ -6,7 +6,7 @@ cache needs no invalidation. A body is never held in memory: its files are read 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -45,13 +45,13 @@ class Fragment:
 #: `head_size` is a multiple of this number of bytes.
 HEAD_STEP = 2048
 #: Number of consecutive entries that are cached as one fragment: long conversations change only at their end.
-RUN_LENGTH = 16
+GROUP_SIZE = 16
 #: By target, entry, and whether the entry has a cache mark.
-EntryFragments: TypeAlias = MutableMapping[tuple[Target, Entry, bool], Fragment]
+EntryFragments: TypeAlias = dict[tuple[Target, Entry, bool], Fragment]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class EntryGroup:
     """Consecutive entries without a mark, and their fragment."""
 
     target: Target
@@ -63,18 +63,12 @@ class Run:
 class Fragments:
     """What the last request of a conversation was composed of, which the next one begins with.
 
-    runs: by the index of their first entry, because comparing a run with the one that was there before touches none of
-        its entries: they are the same objects.
+    groups: by the index of their first entry, because comparing a group with the one that was there before touches none
+        of its entries: they are the same objects.
     """
 
-    entries: EntryFragments = field(default_factory=dict[tuple[Target, Entry, bool], Fragment])
-    runs: dict[int, Run] = field(default_factory=dict[int, Run])
-
-    def replace(self, used: Fragments) -> None:
-        """Keep what a request used, and nothing else."""
-        self.entries.clear()
-        self.entries.update(used.entries)
-        self.runs = used.runs
+    entries: EntryFragments = field(default_factory=EntryFragments)
+    groups: dict[int, EntryGroup] = field(default_factory=dict[int, EntryGroup])
 
 
 def wire_size(parts: tuple[Segment, ...]) -> int:
@@ -182,7 +176,7 @@ def compose(
     fragments, used = fragments or Fragments(), Fragments()
     parts += serialize_plan(plan, target, fragments, used)
     # The next request won't need what this one didn't: marked forms of older entries, and evicted files.
-    fragments.replace(used)
+    fragments.entries, fragments.groups = used.entries, used.groups
     body = [*join_fragments(parts)]
     body[0] = start + _json_bytes(body[0])
     body[-1] = _json_bytes(body[-1]) + b"]}"
@@ -224,23 +218,23 @@ def head_size(target: Target, options: Options) -> int:
 
 
 def serialize_plan(plan: Plan, target: Target, fragments: Fragments, used: Fragments) -> Iterator[Fragment]:
-    """Yield the fragments of a plan's entries, as runs if they have no mark. Adds each to `used`."""
-    marked = {mark // RUN_LENGTH for mark in plan.marks}
-    for at, start in enumerate(range(0, len(plan.entries), RUN_LENGTH)):
-        entries = plan.entries[start : start + RUN_LENGTH]
-        if len(entries) == RUN_LENGTH and at not in marked:
-            run = fragments.runs.get(start)
-            if run is None or run.entries != entries or run.target != target:
-                run = Run(target, entries, serialize_run(entries, target, fragments))
-            used.runs[start] = run
-            yield run.fragment
+    """Yield the fragments of a plan's entries, in groups where they have no mark. Adds each to `used`."""
+    marked = {mark // GROUP_SIZE for mark in plan.marks}
+    for at, start in enumerate(range(0, len(plan.entries), GROUP_SIZE)):
+        entries = plan.entries[start : start + GROUP_SIZE]
+        if len(entries) == GROUP_SIZE and at not in marked:
+            group = fragments.groups.get(start)
+            if group is None or group.entries != entries or group.target != target:
+                group = EntryGroup(target, entries, serialize_group(entries, target, fragments))
+            used.groups[start] = group
+            yield group.fragment
         else:
             marks = frozenset(mark - start for mark in plan.marks)
             yield from serialize_entries(entries, target, fragments.entries, used.entries, marks)
 
 
-def serialize_run(entries: tuple[Entry, ...], target: Target, fragments: Fragments) -> Fragment:
-    """Return one fragment for a run of entries without a mark."""
+def serialize_group(entries: tuple[Entry, ...], target: Target, fragments: Fragments) -> Fragment:
+    """Return one fragment for consecutive entries without a mark."""
     parts = [*serialize_entries(entries, target, fragments.entries, {}, frozenset())]
     items = tuple(item for part in parts for item in part.items)
     return Fragment(items, join_fragments(parts), joined_size(parts))
