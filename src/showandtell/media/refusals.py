@@ -31,7 +31,7 @@ def explain(error: BaseException, media_type: str) -> tuple[str, str]:
         return "needs more memory to decode than is allowed", "use a smaller version of it"
     if isinstance(error, RecursionError):
         return TOO_DEEP, "save it in a simpler form"
-    if isinstance(error, NotImplementedError):  # Pillow raises it for variants of DDS and BLP
+    if isinstance(error, NotImplementedError):  # what Pillow says of variants of DDS and BLP that it lacks
         return f"can't be decoded{what}: it uses a feature that isn't known here", "save it in another format"
     advice = "change its owner or mode" if isinstance(error, PermissionError) else SAVE_ANEW
     return f"can't be decoded{what}: {explain_damage(error)}", advice
