@@ -10,6 +10,7 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Self
 from weakref import WeakKeyDictionary
 
@@ -70,6 +71,11 @@ class Transport:
         """
         async with self, self._session().send(request) as response:
             yield response
+
+    @staticmethod
+    async def load_client() -> None:
+        """Import the HTTP client in a thread: the first request would hold the event loop for 0.2 s with it."""
+        await asyncio.to_thread(import_module, "showandtell.network.http_session")
 
     def _session(self) -> Session:
         opened = self._opened[asyncio.get_running_loop()]

@@ -64,6 +64,8 @@ LEASE_SECONDS = 9.0
 COLLECT_SECONDS = 3600.0
 #: Seconds between checks whether the space that is reserved for deletions was used.
 RESERVE_SECONDS = 60.0
+#: Seconds after the start, in which the server answers its first requests.
+LOAD_CLIENT_AFTER = 0.2
 #: Maximum number of threads for blocking calls.
 MAX_THREADS = 64
 ROUTERS = (
@@ -166,6 +168,7 @@ async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> Async
                 asyncio.create_task(collect_forever(store, sessions, deletions)),
                 asyncio.create_task(keep_reserve(store)),
                 asyncio.create_task(follow_renewals(store.database, keys, sessions)),
+                asyncio.create_task(load_client(default)),
             }
             try:
                 parts = (
@@ -215,6 +218,13 @@ async def collect_forever(store: Store, sessions: Sessions, deletions: UploadDel
             await deletions.delete((await store.collect()).uploads)
         except ShowAndTellError as error:
             log.warning("garbage collection failed: %s", error)
+
+
+async def load_client(model: str) -> None:
+    """Load the HTTP client once the server is ready, unless its model is the inspector, which needs none."""
+    if model.partition(":")[0] != "inspector":
+        await asyncio.sleep(LOAD_CLIENT_AFTER)
+        await Transport.load_client()
 
 
 async def keep_reserve(store: Store) -> None:
