@@ -209,3 +209,12 @@ def test_steps_grow_linearly_with_the_text(piece):
     length = 4000
     once, twice = (steps((piece * length)[:size], RENOVATION) for size in (length, 2 * length))
     assert twice <= 2.3 * once + 200
+
+
+def test_names_that_are_not_in_the_text_cost_a_look_each():
+    """Measured once the names are known: a conversation may have thousands, and each message is read for all."""
+    file, text = RENOVATION[1], "Draw the page of day 7, and tell me what changed."
+    files = {number: replace(file, number=number, name=f"page {1000 + number}.png") for number in range(1, 401)}
+    steps(text, files)
+    few, many = (steps(text, dict(list(files.items())[:count])) for count in (200, 400))
+    assert many - few <= 200 * 10
