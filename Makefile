@@ -7,7 +7,7 @@ export UV_SYSTEM_CERTS := 1
 # Containers often set this; without compiled files each of the hundred processes of the tests compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page wheel browser test stress soak leaks lint bench docs lock clean
+.PHONY: run chat setup page modules wheel browser test stress soak leaks lint bench docs lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -18,23 +18,23 @@ chat: setup
 setup: .venv/.ready
 
 # Three processes on two cores, because many tests wait. One file: `.venv/bin/python -m pytest tests/test_x.py`.
-test: .venv/.ready-dev page browser
+test: .venv/.ready-dev modules page browser
 	.venv/bin/python -m pytest --numprocesses 3 --dist worksteal
 
 # Minutes to hours: random search with the property tests, thousands of faults, cuts at every byte, a real LiteLLM proxy.
 # docs/reliability.md has the results.
-stress: .venv/.ready-dev page browser
+stress: .venv/.ready-dev modules page browser
 	.venv/bin/python -m pytest tests -m hypothesis --hypothesis-profile search --timeout 3600
 	.venv/bin/python -m pytest stress
 
 # All tests, with every log record from DEBUG on searched for keys and bytes.
-leaks: .venv/.ready-dev page browser
+leaks: .venv/.ready-dev modules page browser
 	PYTHONPATH=stress .venv/bin/python -m pytest -p secret_leaks
 
 # The browser for the page's tests: the version that web/tests/package-lock.json pins.
 BROWSER := web/tests/.browser/.ready
 browser: $(BROWSER)
-$(BROWSER): web/tests/package-lock.json web/tests/browser.mjs | page
+$(BROWSER): web/tests/package-lock.json web/tests/browser.mjs | modules
 	@echo "installing the browser of the page's tests ..."
 	@$(PYTHON) hatch_build.py --browser
 	@mkdir -p $(@D) && touch $@
@@ -43,7 +43,7 @@ $(BROWSER): web/tests/package-lock.json web/tests/browser.mjs | page
 docs: .venv/.ready-dev
 	.venv/bin/python docs/generate.py
 
-lint: .venv/.ready-dev page
+lint: .venv/.ready-dev modules page
 	.venv/bin/ruff check conftest.py src tests stress bench docs examples lint hatch_build.py
 	.venv/bin/ruff format --check conftest.py src tests stress bench docs examples lint hatch_build.py
 	.venv/bin/python lint/words.py
@@ -53,23 +53,34 @@ lint: .venv/.ready-dev page
 # Writes docs/speed.md. BENCH_STATE says how busy the machine was, as in `make bench BENCH_STATE="nothing else ran"`.
 BENCHES := start steps long_results values request wire stream store files pages uploads runs turns held_loop load \
 	mounted page memory_of_server footprint growth
-bench: .venv/.ready-dev page browser
+bench: .venv/.ready-dev modules page browser
 	@for name in $(BENCHES); do .venv/bin/python bench/$$name.py || exit 1; done
 	.venv/bin/python bench/report.py $(BENCHES)
 
 # Half an hour of faults, and what they leave behind: docs/reliability.md.
-soak: .venv/.ready-dev page
+soak: .venv/.ready-dev modules page
 	.venv/bin/python bench/soak.py 30
 
 # The page, built from web/ with Node: the installed one if it is new enough, otherwise PyPI's, in .node.
 PAGE := src/showandtell/server/page/index.html
 page: $(PAGE)
 $(PAGE): $(shell find web \( -path web/node_modules -o -path web/tests \) -prune -o -type f -print) hatch_build.py requirements-node.txt | $(UV)
-	@$(PYTHON) hatch_build.py --node >/dev/null || { echo "installing Node into .node ..." \
-		&& $(UV) venv --quiet --allow-existing --python $(PYTHON) .node \
-		&& $(UV) pip sync --quiet --python .node/bin/python --require-hashes requirements-node.txt; }
+	@$(NODE)
 	@echo "building the page ..."
 	@$(PYTHON) hatch_build.py
+	@touch $@
+	@test -e .venv/.ready-dev || rm -rf web/node_modules .node  # 570 MB that only the build needs
+
+NODE = $(PYTHON) hatch_build.py --node >/dev/null || { echo "installing Node into .node ..." \
+	&& $(UV) venv --quiet --allow-existing --python $(PYTHON) .node \
+	&& $(UV) pip sync --quiet --python .node/bin/python --require-hashes requirements-node.txt; }
+
+# What the page is built of, which tests use, too.
+MODULES := web/node_modules/.package-lock.json
+modules: $(MODULES)
+$(MODULES): web/package-lock.json | $(UV)
+	@$(NODE)
+	@$(PYTHON) hatch_build.py --install
 	@touch $@
 
 # A wheel with the page in it: docs/deploy.md.
@@ -82,11 +93,13 @@ $(UV): requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Show & Tell needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	@$(PYTHON) -m venv .uv
 	@.uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.txt
+	@.uv/bin/python -m pip uninstall --quiet --yes --disable-pip-version-check setuptools pip 2>/dev/null  # uv replaces it
 	@touch $@
 
 # A sync removes what is in no list, the project included, so that is installed last. The development set holds everything
 # of the other: `make run` after `make test` keeps it.
-INSTALL = $(UV) pip sync --quiet --compile-bytecode --python .venv/bin/python --require-hashes $(1) \
+# Only for tests all modules are compiled at once; a server compiles those that it imports.
+INSTALL = $(UV) pip sync --quiet $(if $(findstring dev,$(1)),--compile-bytecode) --python .venv/bin/python --require-hashes $(1) \
 	&& $(UV) pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable .
 WANTED = $(if $(wildcard .venv/.ready-dev),requirements-dev.txt,requirements.txt)
 

@@ -1,7 +1,7 @@
 """Builds the page of the chat server from web/, for wheel, sdist and `make`; Node >= 22 is taken from where it is.
 
 `python hatch_build.py` builds it in place; with `--check` its types are checked, with `--browser` the browser of its
-tests is installed, with `--node` it is only said where a fitting Node is.
+tests is installed, with `--install` only its packages are, with `--node` it is only said where a fitting Node is.
 """
 
 from __future__ import annotations
@@ -112,6 +112,8 @@ if __name__ == "__main__":
         sys.exit(found is None)
     if "--browser" in sys.argv[1:]:
         run(("install-browser",), web=WEB / "tests")
+    elif "--install" in sys.argv[1:]:
+        run()
     elif "--check" in sys.argv[1:]:
         run(("check",))
     else:

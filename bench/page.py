@@ -1,5 +1,8 @@
 """The page in a browser, and a conversation of 500 messages and 200 pictures, from the browser and by its GET.
 
+A conversation of 1,000 messages and 400 pictures is scrolled through and used, too: text is typed, the list of models
+and a picture are opened. An answer to an input is the frame after it, in whole steps of 8 ms, as browsers tell it.
+
 The server is the command `serve` with SQLite, the browser chromium on the same machine, which draws in software; each
 round is a fresh one. Bytes are those of all responses with their headers, as the browser's network log has them. The
 conversation's answers are English prose of 390 characters each, and its last 200 questions have a picture. Its GET is
@@ -38,6 +41,7 @@ from showandtell.storage.conversations.store import Store
 ROOT = Path(__file__).parent.parent
 TOKEN = "a-token-for-the-bench"  # noqa: S105 - it opens nothing
 MESSAGES, PICTURES = 500, 200
+MORE_MESSAGES, MORE_PICTURES = 1000, 400
 #: Characters of an answer, how often something is done in a round, and rounds.
 LENGTH, TIMES, ROUNDS = 390, 10, 15
 CODINGS = "gzip, deflate, br, zstd"
@@ -64,13 +68,13 @@ def draw(at: int) -> bytes:
     return buffer.getvalue()
 
 
-async def fill(folder: Path) -> str:
+async def fill(folder: Path, messages: int, pictures: int) -> str:
     """Store a conversation in a folder; gives its id."""
     answers = prose()
     async with Store.at(folder) as store:
         conversation = await store.create("local")
-        for at in range(MESSAGES // 2):
-            has_picture = at >= MESSAGES // 2 - PICTURES
+        for at in range(messages // 2):
+            has_picture = at >= messages // 2 - pictures
             files = (File.from_bytes(draw(at), name=f"picture {at}.png"),) if has_picture else ()
             for draft in (
                 Draft("user", (*files, Text(f"What is there in picture {at + 1}?"))),
@@ -139,11 +143,11 @@ def floor_of(folder: Path, conversation: str) -> Callable[[], float]:
     return lambda: cost_in(os.getpid(), work)
 
 
-def browse(url: str, conversation: str) -> dict[str, list[float]]:
+def browse(url: str, *conversations: str) -> dict[str, list[float]]:
     """What the browser measured in each round."""
     asked = [sys.executable, "hatch_build.py", "--node"]
     node = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    command = [Path(node) / "node", ROOT / "web" / "tests" / "benchmark.mjs", url, TOKEN, conversation]
+    command = [Path(node) / "node", ROOT / "web" / "tests" / "benchmark.mjs", url, TOKEN, *conversations]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
@@ -151,7 +155,8 @@ def main() -> None:
     """Measure, print and keep the figures."""
     with tempfile.TemporaryDirectory(prefix="showandtell-bench-") as name:
         folder = Path(name)
-        conversation = asyncio.run(fill(folder))
+        conversation = asyncio.run(fill(folder, MESSAGES, PICTURES))
+        longer = asyncio.run(fill(folder, MORE_MESSAGES, MORE_PICTURES))
         with serving(folder) as server:
             whole = f"/api/conversations/{conversation}"
             newest = f"{whole}?newest=100"
@@ -162,8 +167,9 @@ def main() -> None:
                 newest=server.cost_of(newest),
                 floor=floor_of(folder, conversation),
             )
-            seen = browse(server.url, conversation)
+            seen = browse(server.url, conversation, longer)
     floor = {FLOOR: costs["floor"]}
+    longest = "a conversation of 1,000 messages and 400 pictures"
     long = "a conversation of 500 messages and 200 pictures"
     save(
         __doc__ or "",
@@ -174,6 +180,8 @@ def main() -> None:
             Figure(f"{long}: its newest messages are visible", "ms wall", seen["opened"], goal=1000, before="388"),
             Figure(f"{long}: longest task while it opens", "ms wall", seen["blocked"]),
             Figure("scrolling through all of it, a frame (p95)", "ms wall", seen["p95"], goal=34, before="17"),
+            Figure(f"{longest}: longest answer to an input", "ms wall", seen["answered"], goal=50),
+            Figure(f"{longest}: layout shift, opened, scrolled and used", "score", seen["moved"], goal=0.02),
             Figure(f"GET of {long}, as the page does it", "kB", sizes[newest], goal=60, before="527"),
             Figure(f"GET of {long}, as the page does it", "ms CPU", costs["newest"], floor, goal=15, before="51"),
             Figure(f"GET of {long}, all of it", "kB", sizes[whole], before="527"),

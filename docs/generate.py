@@ -104,7 +104,9 @@ def show(commands: Iterable[Sequence[str]], environ: Environ) -> str:
             result = CliRunner().invoke(cli.app, arguments, env=environ, catch_exceptions=False)
         line = f"$ showandtell {shlex.join(arguments)}\n{result.output.rstrip()}\n"
         blocks.append(DAY.sub("2026-11-21", line))
-    return "```console\n" + "\n".join(blocks) + "```\n"
+    text = "\n".join(blocks)
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("^`{3,}", text, re.MULTILINE))])
+    return f"{fence}console\n{text}{fence}\n"
 
 
 def ask(models: Iterable[str]) -> Iterator[Sequence[str]]:

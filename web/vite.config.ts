@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { catalogues } from "./catalogues.ts";
 import { compressed } from "./compressed.ts";
+import { diagrams } from "./diagrams.ts";
 import { PURE, withoutJsonSchemas, withoutMethods, withoutOldFonts, withoutSentences, withoutUnused } from "./lean.ts";
 
 /** Where `showandtell serve` looks for the page. */
@@ -10,7 +11,7 @@ const page = fileURLToPath(new URL("../src/showandtell/server/page", import.meta
 const server = process.env["SHOWANDTELL_URL"] ?? "http://127.0.0.1:8765";
 
 export default defineConfig({
-  plugins: [catalogues, withoutJsonSchemas, withoutMethods, withoutOldFonts, withoutSentences, withoutUnused, compressed],
+  plugins: [catalogues, diagrams, withoutJsonSchemas, withoutMethods, withoutOldFonts, withoutSentences, withoutUnused, compressed],
   resolve: {
     alias: [
       { find: /^react$/, replacement: "preact/compat" },
@@ -28,11 +29,13 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
     rolldownOptions: {
+      checks: { pluginTimings: false },
       treeshake: { manualPureFunctions: [PURE] },
       // All that the page starts with is one file: each further one costs its headers, and compresses worse.
       output: { codeSplitting: { groups: [{ name: "index", tags: ["$initial"] }] } },
-      // "use client" means nothing to a page that has no other side.
-      onLog: (level, log, report) => log.code !== "MODULE_LEVEL_DIRECTIVE" && report(level, log),
+      // "use client" means nothing to a page that has no other side, and unzipit's threads of Node are for Node alone.
+      onLog: (level, log, report) =>
+        log.code !== "MODULE_LEVEL_DIRECTIVE" && !log.message.includes('"node:worker_threads"') && report(level, log),
     },
   },
   server: { host: "127.0.0.1", proxy: { "/api": server } },

@@ -49,17 +49,106 @@ INVOICE = (
 )
 
 
+#: Pages of words, and of shapes: a colour, and corners from left to right.
+GUIDE = (
+    (
+        (
+            (26, 40, 330, "Seahaven harbour"),
+            (13, 40, 304, "A guide in three pages"),
+            (11, 40, 40, "Page 1: the lighthouse"),
+        ),
+        (
+            ("0.75 0.87 0.95", (0, 0, 595, 0, 595, 270, 0, 270)),
+            ("0.16 0.42 0.62", (0, 0, 595, 0, 595, 96, 0, 96)),
+            ("0.33 0.31 0.32", (380, 90, 420, 130, 500, 134, 560, 96)),
+            ("0.97 0.96 0.93", (432, 130, 444, 320, 476, 320, 488, 130)),
+            ("0.77 0.2 0.18", (435, 180, 438, 220, 482, 220, 485, 180)),
+            ("0.77 0.2 0.18", (441, 262, 443, 298, 477, 298, 479, 262)),
+            ("1 0.93 0.55", (445, 322, 445, 348, 475, 348, 475, 322)),
+            ("0.77 0.2 0.18", (438, 348, 460, 372, 482, 348)),
+        ),
+    ),
+    (
+        (
+            (22, 40, 360, "Boats on the pier"),
+            (13, 40, 330, "42 sailing boats, 7 tugs and 1 ferry"),
+            (11, 40, 40, "Page 2: the boats"),
+        ),
+        (
+            ("0.99 0.83 0.55", (0, 0, 595, 0, 595, 300, 0, 300)),
+            ("0.12 0.36 0.5", (0, 0, 595, 0, 595, 92, 0, 92)),
+            ("1 1 0.96", (306, 120, 306, 280, 410, 120)),
+            ("0.93 0.9 0.83", (292, 120, 292, 262, 222, 120)),
+            ("0.72 0.16 0.15", (190, 110, 434, 110, 400, 66, 226, 66)),
+        ),
+    ),
+    (
+        (
+            (22, 40, 360, "Tides of the week"),
+            (13, 40, 326, "Monday"),
+            (13, 180, 326, "high 06:12, low 12:25"),
+            (13, 40, 304, "Wednesday"),
+            (13, 180, 304, "high 07:48, low 13:59"),
+            (13, 40, 282, "Friday"),
+            (13, 180, 282, "high 09:30, low 15:41"),
+            (11, 40, 40, "Page 3: the tides"),
+        ),
+        (
+            ("0.87 0.95 0.9", (0, 0, 595, 0, 595, 250, 0, 250)),
+            ("0.2 0.55 0.4", (0, 0, 595, 0, 595, 110, 496, 170, 397, 100, 298, 170, 199, 100, 100, 170, 0, 110)),
+            ("0.1 0.4 0.3", (0, 0, 595, 0, 595, 70, 0, 70)),
+        ),
+    ),
+)
+VISITORS = """\
+Day,Visitors,Boats
+Monday,120,14
+Tuesday,95,11
+Wednesday,140,17
+Thursday,180,21
+Friday,230,26
+"""
+
+
+def write_words(words: tuple[tuple[int, int, int, str], ...]) -> str:
+    """The operators that write each text in Helvetica: its size, left end and base line."""
+    return "".join(f"BT /F1 {size} Tf {left} {base} Td ({text}) Tj ET\n" for size, left, base, text in words)
+
+
 def write_invoice() -> bytes:
-    """One A4 page: the words above in Helvetica, two rules, numbered objects and the table that finds them."""
-    words = "".join(f"BT /F1 {size} Tf {left} {base} Td ({text}) Tj ET\n" for size, left, base, text in INVOICE)
-    page = (words + "0.6 w 60 622 m 545 622 l S\n60 552 m 545 552 l S\n").encode("ascii")
+    """One A4 page: the words above and two rules."""
+    return write_pages((595, 842), [write_words(INVOICE) + "0.6 w 60 622 m 545 622 l S\n60 552 m 545 552 l S\n"])
+
+
+def write_guide() -> bytes:
+    """Three pages of A5 across: shapes with words on them, the last in white."""
+    pages: list[str] = []
+    for words, shapes in GUIDE:
+        drawn = "".join(f"{colour} rg {trace(corners)} h f\n" for colour, corners in shapes)
+        pages.append(f"{drawn}0 g\n{write_words(words[:-1])}1 g\n{write_words(words[-1:])}")
+    return write_pages((595, 420), pages)
+
+
+def trace(corners: tuple[int, ...]) -> str:
+    """The operators of a path through the corners."""
+    places = list(zip(corners[::2], corners[1::2], strict=True))
+    return " ".join(f"{left} {base} {'l' if at else 'm'}" for at, (left, base) in enumerate(places))
+
+
+def write_pages(size: tuple[int, int], pages: list[str]) -> bytes:
+    """A document of pages of one size: numbered objects, and the table that finds them."""
+    count, first = len(pages), 3
+    font, resources = first + count, first + 2 * count + 1
+    box, kids = b"[0 0 %d %d]" % size, b" ".join(b"%d 0 R" % (first + at) for at in range(count))
+    heads = [(box, font + 1 + at, resources) for at in range(count)]
+    contents = [page.encode("ascii") for page in pages]
     objects = (
         b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 5 0 R /Resources 6 0 R >>",
+        b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, count),
+        *(b"<< /Type /Page /Parent 2 0 R /MediaBox %s /Contents %d 0 R /Resources %d 0 R >>" % head for head in heads),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(page), page),
-        b"<< /Font << /F1 4 0 R >> >>",
+        *(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content) for content in contents),
+        b"<< /Font << /F1 %d 0 R >> >>" % font,
     )
     return number_objects(objects)
 
@@ -282,6 +371,8 @@ def make_samples() -> dict[str, bytes]:
     kiwi = paint(480, 360, draw_kiwi).filter(ImageFilter.GaussianBlur(0.4))
     return {
         "invoice.pdf": write_invoice(),
+        "guide.pdf": write_guide(),
+        "visitors.csv": VISITORS.encode(),
         "harbour.png": save(paint(640, 400, draw_harbour), "PNG", optimize=True),
         "kiwi.jpg": save(kiwi, "JPEG", quality=88),
         "chime.wav": ring_chime(),

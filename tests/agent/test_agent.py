@@ -22,6 +22,7 @@ from showandtell.core.messages.parts import Approval, Text, ToolCall, is_approva
 from showandtell.network.transport import Transport
 from showandtell.providers.rows import connect
 from support.agents import make_agent
+from support.compound import compound
 from support.fixtures import parts, png
 from support.scripted import CLAUDE, GPT, MODELS, check_usable, results, say, scripted, watch
 
@@ -390,13 +391,13 @@ def test_the_files_of_a_run_outlive_the_run():
 
 def test_an_upload_that_the_model_cannot_be_shown_is_raised_and_noted_from_then_on():
     agent, script = scripted(say("Hello."))
-    run = agent.run("look inside", files=[File.from_bytes(parts(), name="parts.zip")])
-    with pytest.raises(UnsupportedFile, match=r"file 1 \(parts\.zip\)") as caught:
+    run = agent.run("look inside", files=[File.from_bytes(compound("WordDocument", b""), name="old.doc")])
+    with pytest.raises(UnsupportedFile, match=r"document 1 \(old\.doc\)") as caught:
         asyncio.run(drain(run))
     assert (run.status, run.reason, run.error, script.bodies) == ("refused", "file", caught.value, [])
     again = agent.run_sync("then read this", conversation=run.conversation)
     assert (again.text, [receipt.delivery for receipt in again.receipts]) == ("Hello.", ["noted"])
-    assert "parts.zip" in json.dumps(script.bodies[0])
+    assert "old.doc" in json.dumps(script.bodies[0])
 
 
 async def drain(run):
@@ -406,8 +407,8 @@ async def drain(run):
 
 def test_ask_and_run_sync_raise_what_the_caller_can_mend():
     agent, _ = scripted(say("Hello."))
-    with pytest.raises(UnsupportedFile, match="parts"):
-        agent.run_sync("look inside", files=[File.from_bytes(parts(), name="parts.zip")])
+    with pytest.raises(UnsupportedFile, match="old"):
+        agent.run_sync("look inside", files=[File.from_bytes(compound("WordDocument", b""), name="old.doc")])
 
 
 def test_a_strict_agent_refuses_a_tools_file_too():

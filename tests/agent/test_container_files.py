@@ -62,7 +62,8 @@ def test_a_file_of_a_tool_follows_after_the_results(model):
 
 def test_a_file_that_no_model_reads_is_not_refused_if_code_has_it():
     receipts = request(CLAUDE, [user("Sum it up.", shown(1))], [TABLE]).receipts
-    assert [receipt.delivery for receipt in receipts] == ["noted"]
+    assert [receipt.delivery for receipt in receipts] == ["for_tools"]
+    assert receipts[0].reason == f"{CLAUDE} takes no application/vnd.sqlite3"
 
 
 def test_an_upload_that_failed_is_in_the_reason():

@@ -68,7 +68,7 @@ def test_a_policy_decides_about_unsupported_files(policy):
     with pytest.raises(UnsupportedFile):
         render([archive], model=CLAUDE, file_policy=policy)
     noted = FilePolicy(on_unsupported="note")
-    assert render([archive], model=CLAUDE, file_policy=noted).receipts[0].delivery == "noted"
+    assert render([archive], model=CLAUDE, file_policy=noted).receipts[0].delivery == "for_tools"
 
 
 def test_a_policy_limits_the_size_of_a_file():

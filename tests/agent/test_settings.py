@@ -18,6 +18,7 @@ from showandtell import (
     explain,
 )
 from showandtell.testing import FakeConnection
+from support.compound import compound
 from support.docx import word_file
 from support.fixtures import png
 from support.scripted import CLAUDE, Script, say, scripted
@@ -40,7 +41,7 @@ def test_a_run_is_awaited_for_its_result_and_iterated_for_its_events():
 def test_what_the_caller_can_mend_is_raised_by_await():
     agent, _ = scripted(say("Hello."), on_unsupported="convert")
     with pytest.raises(UnsupportedFile):
-        asyncio.run(finish(agent, [File.from_bytes(b"\0\1\2\3" * 50, name="a.bin")]))
+        asyncio.run(finish(agent, [File.from_bytes(compound("WordDocument", b""), name="a.doc")]))
 
 
 async def finish(agent, files):

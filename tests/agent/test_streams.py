@@ -9,6 +9,7 @@ from showandtell import Agent, File, tool
 from showandtell.asgi import ui_stream
 from showandtell.core.wire.sse import Splitter
 from showandtell.errors import StorageFailed
+from support.compound import compound
 from support.fixtures import png
 from support.nodejs import npm_reader
 from support.scripted import CLAUDE, FAULT, begin, check_usable, say, scripted
@@ -181,9 +182,9 @@ def test_a_run_that_was_read_before_is_an_error_of_the_stream():
 
 def test_a_file_that_the_model_does_not_take_is_named_in_the_error():
     agent = Agent("inspector")
-    received = chunks(answer(agent, "hi", files=[File.from_bytes(b"\0\1\2", "application/x-unknown", "odd.bin")]))
+    received = chunks(answer(agent, "hi", files=[File.from_bytes(compound("WordDocument", b""), name="odd.doc")]))
     (error,) = [chunk for chunk in received if chunk["type"] == "error"]
-    assert "odd.bin" in error["errorText"]
+    assert "odd.doc" in error["errorText"]
 
 
 def test_errors_of_the_storage_are_in_the_log_alone(caplog):

@@ -75,7 +75,21 @@ def test_the_printed_statements_make_the_tables_that_the_program_accepts(databas
     assert run(tmp_path, "upgrade", "--database", url, "--data", str(tmp_path)) == f"{HEAD}\n"
 
 
-@pytest.mark.parametrize("revision", ["0001", "0003", "0004", "showandtell_0001", "showandtell_0002"])
+@pytest.mark.parametrize(
+    "revision",
+    [
+        "0001",
+        "0003",
+        "0004",
+        "showandtell_0001",
+        "showandtell_0002",
+        "showandtell_0003",
+        "showandtell_0004",
+        "showandtell_0005",
+        "showandtell_0006",
+        "showandtell_0007",
+    ],
+)
 def test_the_printed_statements_migrate_each_revision(revision, tmp_path):
     where = load(tmp_path, revision)
     url = f"sqlite:///{tmp_path}/data/showandtell.db"

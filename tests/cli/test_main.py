@@ -11,6 +11,7 @@ from showandtell import UnsupportedFile
 from support.blind import NO_EYES
 from support.cli_runs import SAMPLES, run
 from support.commandline import spawn
+from support.compound import compound
 from support.conversation_files import example
 from support.fixtures import parts, pdf, png
 
@@ -21,6 +22,7 @@ def folder(tmp_path):
     (tmp_path / "kiwi.jpg").write_bytes((SAMPLES / "kiwi.jpg").read_bytes())
     (tmp_path / "report.pdf").write_bytes(pdf("The total is 42 EUR."))
     (tmp_path / "parts.zip").write_bytes(parts())
+    (tmp_path / "old.doc").write_bytes(compound("WordDocument", b""))
     (tmp_path / "talk.json").write_text(json.dumps(example()))
     return tmp_path
 
@@ -56,7 +58,7 @@ def test_an_attached_file_is_seen(folder):
 
 
 def test_a_file_that_the_model_can_not_be_shown_is_refused_with_status_4(folder):
-    done = run(folder, "ask", "look inside", "--attach", "parts.zip", "--json")
+    done = run(folder, "ask", "look inside", "--attach", "old.doc", "--json")
     assert done.returncode == 4
     assert json.loads(done.stdout.splitlines()[-1])["status"] == "refused"
 
@@ -165,9 +167,9 @@ def test_explain_of_a_conversation_has_the_promised_keys(folder):
 def test_explain_of_files_asks_for_a_tool_or_for_the_user(folder):
     by_tool = json.loads(run(folder, "explain", "plan.png", "parts.zip", "--model", "inspector", "--json").stdout)
     by_user = json.loads(
-        run(folder, "explain", "plan.png", "parts.zip", "--as", "user", "--model", "inspector", "--json").stdout
+        run(folder, "explain", "plan.png", "old.doc", "--as", "user", "--model", "inspector", "--json").stdout
     )
-    assert [item["delivery"] for item in by_tool] == ["native", "noted"]
+    assert [item["delivery"] for item in by_tool] == ["native", "for_tools"]
     assert [item["delivery"] for item in by_user] == ["native", "refused"]
 
 
@@ -245,7 +247,7 @@ def test_a_sync_tool_that_is_too_slow_was_given_up_after_its_limit(folder):
 
 
 def test_an_error_is_printed_once(folder):
-    refused = run(folder, "ask", "look inside", "--attach", "parts.zip").stdout
+    refused = run(folder, "ask", "look inside", "--attach", "old.doc").stdout
     failed = run(folder, "ask", "hi", "--model", "openai:gpt-5").stdout
     assert (refused.count("can't be shown"), "[refused" in refused) == (1, False)
     assert (failed.count("needs a key"), "[error" in failed) == (1, False)
@@ -253,7 +255,7 @@ def test_an_error_is_printed_once(folder):
 
 @pytest.mark.parametrize("model", ["openai:gpt-5", "nobody:x", "inspector"])
 def test_with_json_every_end_is_a_finish(folder, model):
-    done = run(folder, "ask", "hi", "--model", model, "--attach", "parts.zip", "--json")
+    done = run(folder, "ask", "hi", "--model", model, "--attach", "old.doc", "--json")
     assert done.returncode != 0
     last = json.loads(done.stdout.splitlines()[-1])
     assert (last["type"], last["status"] == "complete") == ("finish", False)

@@ -20,7 +20,9 @@ from support.server_requests import ENDS, say
 from support.serving import chat_body
 
 pytestmark = pytest.mark.anyio
-OIDC = [f"SHOWANDTELL_OIDC_{item}" for item in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")]
+OIDC = [
+    f"SHOWANDTELL_OIDC_{item}" for item in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES", "ADMIN_CLAIM")
+]
 
 
 async def get(program, path, **headers):

@@ -16,7 +16,8 @@ from showandtell.errors import Busy
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.location import StorageLocation
 from support.commandline import Stream, call
-from support.fixtures import parts, pdf, png
+from support.compound import compound
+from support.fixtures import pdf, png
 from support.photos import photo
 from support.scripted import say, scripted
 from support.server_process import until
@@ -28,7 +29,7 @@ ID = re.compile(r"conv_[0-9A-Za-z_-]{22}")
 def folder(tmp_path):
     (tmp_path / "plan.png").write_bytes(png())
     (tmp_path / "report.pdf").write_bytes(pdf("The total is 42 EUR."))
-    (tmp_path / "parts.zip").write_bytes(parts())
+    (tmp_path / "old.doc").write_bytes(compound("WordDocument", b""))
     return tmp_path
 
 
@@ -66,7 +67,7 @@ def test_ask_tells_a_person_the_id_and_a_program_nothing(folder):
 
 @pytest.mark.parametrize(
     ("arguments", "status"),
-    [(["-a", "parts.zip"], 4), (["-m", "openai:gpt-5"], 1), (["-a", "plan.png", "--quota", "9"], 4)],
+    [(["-a", "old.doc"], 4), (["-m", "openai:gpt-5"], 1), (["-a", "plan.png", "--quota", "9"], 4)],
 )
 def test_what_was_never_sent_is_not_kept_and_is_not_the_last(folder, arguments, status):
     run(folder, "ask", "hi")

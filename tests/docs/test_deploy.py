@@ -33,7 +33,9 @@ NAME = "chat.example.com"
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "deploy.md").read_text()
 ELSEWHERE = {f"SHOWANDTELL_{name}" for name in ("CONFIG", "OVERRIDES", "SECRET", "TELEMETRY_CONTENT", "TOKEN")}
-OIDC = {f"SHOWANDTELL_OIDC_{item}" for item in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")}
+OIDC = {
+    f"SHOWANDTELL_OIDC_{item}" for item in ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES", "ADMIN_CLAIM")
+}
 LANDLOCK_CALLS = {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}
 #: Calls by which the decoder raises its walls, as far as they are in these groups of systemd 252 (Debian 12):
 #: `systemd-analyze syscall-filter @system-service`, read 2026-11-25.

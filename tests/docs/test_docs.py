@@ -25,7 +25,7 @@ PAGES = sorted((ROOT / "docs" / "providers").glob("*.md"))
 RUN = [ROOT / "README.md", *DOCS]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 READ = [*RUN, *PAGES, *sorted((ROOT / "docs" / "adr").glob("*.md")), ROOT / "SECURITY.md"]
-BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(`{3,})(\w+)(?: (\S+))?\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ showandtell (.*)\n((?:(?!\$ ).*\n?)*)", re.MULTILINE)
 #: `![caption](file:5)` is what a model writes to place a file.
 LINK = re.compile(r"\]\((?!file:)([^)\s#]+)(?:#[^)\s]*)?\)")
@@ -55,8 +55,8 @@ def blocks(document, language):
     """Every block of a language: the line it begins at, its file name if any, and its text."""
     text = document.read_text()
     for found in BLOCK.finditer(text):
-        if found[1] == language:
-            yield text.count("\n", 0, found.start(3)), found[2], found[3]
+        if found[2] == language:
+            yield text.count("\n", 0, found.start(4)), found[3], found[4]
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from support.paths import ROOT
 SCRIPT = ROOT / "docs" / "samples" / "make_samples.py"
 SAMPLES = [
     ("invoice.pdf", gate.ProbeResult("application/pdf", pages=1)),
+    ("guide.pdf", gate.ProbeResult("application/pdf", pages=3)),
+    ("visitors.csv", gate.ProbeResult("text/csv")),
     ("harbour.png", gate.ProbeResult("image/png", pixels=(640, 400))),
     ("kiwi.jpg", gate.ProbeResult("image/jpeg", pixels=(480, 360))),
     ("chime.wav", gate.ProbeResult("audio/wav", seconds=1.5)),
@@ -37,6 +39,11 @@ def test_the_invoice_has_a_text_layer_that_adds_up():
     for words in ("INV-2041", "Kiwi fruit", "Rope", "Brass bell", "184.50 EUR", "Due date: 2 April 2025"):
         assert words in text
     assert 74.00 + 62.50 + 48.00 == 184.50
+
+
+def test_each_page_of_the_guide_has_a_text_of_its_own():
+    text = gate.describe(folder() / "guide.pdf", "application/pdf")["text"]
+    assert [text.count(words) for words in ("Page 1: the lighthouse", "42 sailing boats", "high 06:12")] == [1, 1, 1]
 
 
 def test_the_pictures_are_described_in_the_right_colours():

@@ -16,7 +16,20 @@ from hypothesis import strategies as st
 
 from fake_provider.auth import AWS_KEY, AWS_SECRET, TOKEN
 from support.fixtures import docx, gif, jpeg, mp4, pdf, png, webp
-from support.inspector_requests import NOTHING, PLOT, Request, ask, assistant, document, encode, image, step, use, user
+from support.inspector_requests import (
+    NOTHING,
+    PLOT,
+    Request,
+    ask,
+    assistant,
+    document,
+    encode,
+    image,
+    people,
+    step,
+    use,
+    user,
+)
 from support.paths import SHARED
 from support.sdk_server import SdkServer, sdk_server
 
@@ -130,7 +143,7 @@ def test_words_of_every_kind_are_read():
 
 def test_a_document_of_words_is_read():
     of_words = {"document": {"name": "fruit", "source": {"content": [{"text": "Kiwis are green"}]}}}
-    assert words(message("Which are green?", of_words)).startswith("> Kiwis are green")
+    assert people(words(message("Which are green?", of_words))).startswith("> Kiwis are green\n")
 
 
 def test_a_failed_tool_is_reported_as_failed():

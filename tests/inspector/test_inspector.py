@@ -20,6 +20,7 @@ from support.inspector_requests import (
     CHAT,
     MESSAGES,
     PLOT,
+    PLOTS,
     Request,
     ask,
     assistant,
@@ -29,6 +30,7 @@ from support.inspector_requests import (
     claude,
     document,
     image,
+    people,
     picture,
     refused,
     result,
@@ -78,13 +80,13 @@ def test_a_relocated_file_of_openai_chat_is_reported_in_the_user_message():
 
 def test_a_question_is_answered_by_quoting_the_line():
     output = words(claude(user("What is the total?", document(pdf("Invoice 7", "Total: 184.50 EUR")))))
-    assert output.startswith("> Total: 184.50 EUR")
+    assert people(output).startswith("> Total: 184.50 EUR\n")
 
 
 def test_a_later_question_is_answered_from_earlier_files():
     shown = *step("⟦document 1: a.pdf, from tool plot⟧", document(pdf("Total: 12.00 EUR"))), assistant("done")
     answer = claude(*shown, user("What is the total?"))
-    assert words(answer) == "> Total: 12.00 EUR\n\n(from document 1: a.pdf, from tool plot)"
+    assert people(words(answer)) == "> Total: 12.00 EUR\n\n(from document 1: a.pdf, from tool plot)"
     assert calls(answer) == []
 
 
@@ -113,7 +115,7 @@ def test_a_file_by_reference_is_reported_as_a_reference():
 def test_a_text_document_is_read():
     plain = {"type": "text", "media_type": "text/plain", "data": "Kiwis are green"}
     output = words(claude(user("Which are green?", {"type": "document", "source": plain})))
-    assert output.startswith("> Kiwis are green")
+    assert people(output).startswith("> Kiwis are green\n")
 
 
 def test_a_sound_is_measured():
@@ -336,7 +338,7 @@ def test_anthropics_own_sdk_reads_the_stream():
         client.messages.stream(model="inspector", max_tokens=99, messages=[user("plot 4, 5")], tools=[tool]) as stream,
     ):
         message = stream.get_final_message()
-    assert message.content[0].text == "By the words of your message I run plot."
+    assert message.content[0].text == PLOTS
     assert message.content[1].input == {"values": [4, 5]}
     assert message.stop_reason == "tool_use"
 
@@ -358,7 +360,7 @@ def test_openais_own_sdk_reads_the_stream():
         client.chat.completions.stream(model="m", messages=[user("plot 4, 5")], tools=[tool]) as stream,
     ):
         choice = stream.get_final_completion().choices[0]
-    assert choice.message.content == "By the words of your message I run plot."
+    assert choice.message.content == PLOTS
     assert json.loads(choice.message.tool_calls[0].function.arguments) == {"values": [4, 5]}
     assert choice.finish_reason == "tool_calls"
 

@@ -20,7 +20,7 @@ from showandtell.core.events.types import StepEnd, ToolInputDelta, ToolInputStar
 from showandtell.inspector.openai_chat import dialects
 from support.builders import parser_of, tool_history
 from support.fixtures import gif, jpeg, mp3, pdf, png
-from support.inspector_requests import PLOT, Request, ask, assistant, paper, picture, sound, text, user
+from support.inspector_requests import PLOT, PLOTS, Request, ask, assistant, paper, picture, sound, text, user
 
 PATHS = {
     "azure": "azure/openai/v1",
@@ -401,7 +401,7 @@ def test_openais_sdk_reads_every_hosts_stream(host: str):
         client.chat.completions.stream(**body(host, user("plot 4, 5"))) as stream,
     ):
         choice = stream.get_final_completion().choices[0]
-    assert choice.message.content == "By the words of your message I run plot."
+    assert choice.message.content == PLOTS
     assert json.loads(choice.message.tool_calls[0].function.arguments) == {"values": [4, 5]}
     assert choice.finish_reason == "tool_calls"
 

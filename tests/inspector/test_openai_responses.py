@@ -19,7 +19,7 @@ from showandtell.inspector.request import ApiError, Call, ReceivedFile, Result, 
 from showandtell.inspector.signatures import sign
 from support.builders import tool_history
 from support.fixtures import docx, gif, jpeg, mp3, pdf, png, wav, webp
-from support.inspector_requests import NOTHING, PLOT, Request, ask, encode
+from support.inspector_requests import NOTHING, PLOT, PLOTS, Request, ask, encode
 from support.json_paths import VALUES, places, put
 from support.paths import SHARED
 
@@ -394,7 +394,7 @@ def test_the_pieces_of_a_stream_are_its_whole_answer():
     received = events(user("plot 4, 5"))
     deltas = {kind: "".join(d["delta"] for name, d in received if name.endswith(f"{kind}.delta")) for kind in ("text", "arguments")}  # fmt: skip
     message, called = received[-1][1]["response"]["output"]
-    assert message["content"][0]["text"] == deltas["text"] == "By the words of your message I run plot."
+    assert message["content"][0]["text"] == deltas["text"] == PLOTS
     assert called["arguments"] == deltas["arguments"]
     assert received[-1][1]["response"]["usage"]["input_tokens_details"] == {"cached_tokens": 0, "cache_write_tokens": 0}
 
@@ -427,7 +427,7 @@ def client():
 def test_openais_own_sdk_reads_the_stream(client: openai.OpenAI):
     with client.responses.stream(model="m", input="plot 4, 5", tools=[PLOT_TOOL]) as stream:
         response = stream.get_final_response()
-    assert response.output_text == "By the words of your message I run plot."
+    assert response.output_text == PLOTS
     assert json.loads(response.output[1].arguments) == {"values": [4, 5]}
     assert (response.status, response.usage.output_tokens_details.reasoning_tokens) == ("completed", 0)
 

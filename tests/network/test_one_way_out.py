@@ -8,7 +8,7 @@ from support.paths import SRC as ROOT
 
 #: What opens connections, and who may import it: `hop` for URLs from outside, the others for hosts that the program set.
 CLIENTS = {
-    "aiohttp": {"network.fetch_request", "network.http_session"},
+    "aiohttp": {"network.fetch_request", "network.guarded_connections", "network.http_session"},
     # The server listens by one; a connection to PostgreSQL that hangs is shut down by one.
     "opens by socket": {
         "network.fetch_request",
@@ -65,9 +65,9 @@ def test_one_module_opens_urls_from_outside():
     assert {module: found for module, path in modules.items() if (found := ways_out(path, module))} == {}
 
 
-def test_fetch_alone_uses_the_hop():
+def test_only_fetch_and_guarded_connections_use_the_hop():
     users = [path.name for path in ROOT.rglob("*.py") if "showandtell.network.fetch_request" in set(mentions(path))]
-    assert users == ["fetch.py"]
+    assert sorted(users) == ["fetch.py", "guarded_connections.py"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from support.compound import compound
 from support.page_messages import both, page
 from support.serving import chat_body, chunks_of, kinds, serving, texts
 from support.two_users import make_hanging_tool
@@ -113,11 +114,11 @@ async def test_parts_of_a_newer_client_are_ignored(tmp_path):
 
 async def test_the_reason_of_a_refused_file_survives_a_reload(tmp_path):
     async with serving(tmp_path) as site:
-        async with site.session.put("/api/attachments?name=parts.zip", data=b"PK\x05\x06" + bytes(18)) as put:
+        async with site.session.put("/api/attachments?name=old.doc", data=compound("WordDocument", b"")) as put:
             file = (await put.json())["id"]
         _, chunks = await site.post("What is in it?", files=[file])
         received = chunks[-1]["messageMetadata"]
-        assert (received["status"], "parts.zip" in received["reason"]) == ("refused", True)
+        assert (received["status"], "old.doc" in received["reason"]) == ("refused", True)
         _, page = await site.get(f"/api/conversations/{(await site.store.newest()).id}")
         assert page["messages"][-1]["metadata"]["reason"] == received["reason"]
 

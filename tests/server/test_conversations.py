@@ -1,8 +1,10 @@
 """The routes of conversations, settings and examples, as the page uses them."""
 
 import asyncio
+import datetime as dt
 import json
 from dataclasses import replace
+from urllib.parse import quote
 from zipfile import ZipFile
 
 import pytest
@@ -22,6 +24,8 @@ from support.two_users import ask, make_hanging_tool, open_accounts
 
 pytestmark = pytest.mark.anyio
 ROLES = ("user", "assistant")
+#: Settings of the page.
+OTHER_SETTINGS = {"language": None, "titles": False, "favourites": []}
 
 
 async def listed(site, query=""):
@@ -117,7 +121,7 @@ async def test_a_title_can_be_changed(tmp_path):
         path = f"/api/conversations/{await only(site)}"
         assert await ask(site.session, "PATCH", path, json={"title": " The \n invoice "}) == (
             200,
-            {"title": "The invoice"},
+            {"title": "The invoice", "pinned": False, "archived": False, "tags": []},
         )
         assert (await listed(site))["conversations"][0]["title"] == "The invoice"
         for wrong in (
@@ -125,7 +129,9 @@ async def test_a_title_can_be_changed(tmp_path):
             {"title": " "},
             {"title": "x" * 201},
             {"title": 3},
-            {},
+            {"pinned": 1},
+            {"tags": ["x" * 41]},
+            {"tags": [str(number) for number in range(21)]},
             {"title": "x", "owner": "eve"},
         ):
             status, received = await ask(site.session, "PATCH", path, json=wrong)
@@ -235,7 +241,8 @@ async def test_a_text_for_the_model_alone_is_neither_streamed_nor_shown_again(tm
     async with serving(tmp_path, tools=[as_tool(show)]) as site:
         for received in (await site.post("/show"), await site.get(f"/api/conversations/{await only(site)}")):
             assert "for people" in str(received)
-            assert str(received).count("psst") == 1  # in the answer of the inspector, which repeats what it was sent
+            # The inspector's answer repeats what it was sent, in its sentence and in its details; nothing else has it.
+            assert str(received).count("psst") == 2
 
 
 async def test_no_answer_and_no_export_holds_the_metadata_of_the_program(tmp_path):
@@ -271,11 +278,12 @@ async def test_a_share_grants_reading_or_writing_and_can_be_revoked(tmp_path):
 
 
 async def test_settings_are_validated_and_stored(tmp_path):
-    usual = {"model": None, "instructions": "", "theme": "system", "language": None}
-    wanted = {"model": "inspector:gemini", "instructions": "Be brief.", "theme": "dark", "language": "de"}
+    usual = {"model": None, "instructions": "", "theme": "system", **OTHER_SETTINGS}
+    changes = {"model": "inspector:gemini", "instructions": "Be brief.", "theme": "dark", "language": "de"}
+    wanted = usual | changes
     async with serving(tmp_path) as site:
         assert await site.get("/api/settings") == (200, usual)
-        assert await ask(site.session, "PATCH", "/api/settings", json=wanted) == (200, wanted)
+        assert await ask(site.session, "PATCH", "/api/settings", json=changes) == (200, wanted)
         assert await site.get("/api/settings") == (200, wanted)
         wrong = (
             {"model": "anonymous:x"},
@@ -294,7 +302,7 @@ async def test_settings_are_validated_and_stored(tmp_path):
 
 
 async def test_omitted_settings_keep_their_values(tmp_path):
-    wanted = {"model": "inspector:gemini", "instructions": "Be brief.", "theme": "system", "language": None}
+    wanted = {"model": "inspector:gemini", "instructions": "Be brief.", "theme": "system", **OTHER_SETTINGS}
     async with serving(tmp_path) as site:
         for change in ({"instructions": "Be brief."}, {"model": "inspector:gemini"}, {}):
             status, received = await ask(site.session, "PATCH", "/api/settings", json=change)
@@ -317,9 +325,9 @@ async def test_models_and_the_matrix_are_listed(tmp_path):
 
 
 ANSWERS = {
-    "chart": ["I run chart", "720 x 420 pixels"],
-    "invoice": ["Total: 184.50 EUR", "Due date: 2 April 2025"],
-    "pictures": ["image 1 (harbour.png), image 2 (kiwi.jpg) compared", "640 x 400 pixels", "480 x 360 pixels"],
+    "chart": ["I run chart", "Image 2, chart.png: 720 × 420 pixels", '{"bars":5,"smallest":95.0,"largest":230.0}'],  # noqa: RUF001
+    "pages": ["Page 1 of 3:", "Page 3 of 3:", "Document 1, guide.pdf, page 3: 1568 × 1107 pixels"],  # noqa: RUF001
+    "apis": ["I run view_file", "Image 1, harbour.png: 640 × 400 pixels", "in the tool result of "],  # noqa: RUF001
 }
 
 
@@ -339,7 +347,7 @@ async def test_every_example_works_without_a_key(tmp_path, name):
 async def test_an_unknown_example_is_not_found(tmp_path):
     async with serving(tmp_path) as site:
         status, received = await ask(site.session, "POST", "/api/examples/nothing")
-        assert (status, "chart, invoice, pictures" in received["error"]["text"]) == (404, True)
+        assert (status, "chart, pages, apis" in received["error"]["text"]) == (404, True)
 
 
 async def test_a_branch_ends_at_its_newest_message():
@@ -365,3 +373,32 @@ async def test_a_summary_is_neither_a_message_nor_a_title_and_the_conversation_c
         assert [message["role"] for message in received["messages"]] == ["user", "assistant"] * 4
         assert ("They counted." in shown, "user 1" in shown) == (False, True)
         assert chunks[-1]["type"] == "finish"
+
+
+async def test_a_search_says_where_a_file_is_and_a_pin_comes_first(tmp_path):
+    async with serving(tmp_path) as site:
+        upload = (await ask(site.session, "PUT", "/api/attachments?name=<i>May.png", data=png(9, 9)))[1]
+        await site.post("look", chat="one", files=[upload["id"]])
+        one = await only(site)
+        await site.post("another", chat="two")
+        change = {"pinned": True, "tags": ["tax"]}
+        stored = (await ask(site.session, "PATCH", f"/api/conversations/{one}", json=change))[1]
+        assert (stored["pinned"], stored["tags"]) == (True, ["tax"])
+        assert (await listed(site, "?limit=1"))["conversations"][0]["id"] == one
+        (found,) = FoundShape(**await listed(site, "?q=may&kind=image")).conversations
+        assert [(file.name, file.number) for file in found.match.files] == [("<i>May.png", 1)]
+        assert (await site.get("/api/conversations/tags"))[1] == {"tags": [{"name": "tax", "conversations": 1}]}
+        assert (await listed(site, "?q=may&kind=audio"))["conversations"] == []
+
+
+async def test_a_period_has_days_in_utc_or_moments_of_any_time_zone(tmp_path):
+    async with serving(tmp_path) as site:
+        await site.post("look")
+        (row,) = (await listed(site))["conversations"]
+        begin = dt.datetime.fromtimestamp(row["created"] - 60, dt.timezone(dt.timedelta(hours=9)))
+        for since, count in ((begin, 1), (begin + dt.timedelta(hours=1), 0), (begin.astimezone(dt.UTC).date(), 1)):
+            found = FoundShape(**await listed(site, f"?q=look&since={quote(since.isoformat())}")).conversations
+            assert len(found) == count
+        assert found[0].match.message_id.startswith(("msg_", "ans_"))
+        for wrong in ("2026-05-01T10:00:00", "today", "12345678901234567890"):
+            assert (await site.get(f"/api/conversations?since={wrong}"))[0] == 422

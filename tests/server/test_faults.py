@@ -254,7 +254,7 @@ async def test_a_run_stopped_at_any_event_shows_what_was_stored_and_can_continue
         for _ in range(2):
             stopping.add(asyncio.create_task(site.server.runs.stop(live.row)))
 
-    async with serving(tmp_path) as site:
+    async with serving(tmp_path, rates="chat=100000/minute") as site:
         for place in range(await count_events(site)):
             stopping = set()
             with at_event(site, place, stop_twice):
@@ -396,6 +396,11 @@ def message_of(chunks):
     return fold([one for one in chunks if not one.get("transient")])
 
 
+def is_cut_or_stopped(end):
+    """Whether a stream didn't end as a whole answer: a deletion may come before or after the stored end of its run."""
+    return isinstance(end, ClientPayloadError) or kinds(chunks_in(end))[-2:] == ["abort", "finish"]
+
+
 async def test_deleting_a_conversation_during_a_run_disconnects_its_readers(tmp_path):
     gate = Gate()
     async with serving(tmp_path, tools=gate.tools) as site:
@@ -405,7 +410,7 @@ async def test_deleting_a_conversation_during_a_run_disconnects_its_readers(tmp_
                 id = (await site.store.newest()).id  # noqa: A001 - it is one
                 assert (await site.session.delete(f"/api/conversations/{id}")).status == 204
                 ends = await asyncio.gather(answer.read(), follower.read(), return_exceptions=True)
-                assert [type(end) for end in ends] == [ClientPayloadError] * 2
+                assert all(is_cut_or_stopped(end) for end in ends)
         await idle(site)
         assert (site.server.runs.readers, await site.store.list()) == (0, ())
 

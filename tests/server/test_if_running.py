@@ -165,3 +165,42 @@ async def test_ag_ui_has_the_same_wishes(wish, tmp_path):
         assert (response.status, "RUN_FINISHED" in received) == ((409, False) if wish == "error" else (200, True))
         slow.may_end.set()
         assert ("abort" in kinds((await answer)[1])) == (wish == "stop")
+
+
+@each_database
+async def test_a_waiting_message_is_stored_and_seen_by_other_servers(database, tmp_path):
+    url = ready_database(database, tmp_path)
+    async with answering(tmp_path, database=url) as (one, answer, slow):
+        waiting = await one.session.post("/api/chat", json=chat_body("Hello", id="m2", if_running="queue"))
+        await waiting.content.readuntil(b"\n\n")
+        async with serving(tmp_path, database=url) as two:
+            conversation = (await two.store.newest()).id
+            listed = await ask(two.session, "GET", f"/api/conversations/{conversation}/pending")
+            assert [message["text"] for message in listed[1]["pending"]] == ["Hello"]
+            waiting.close()
+            slow.may_end.set()
+            await answer
+            status, chunks = await two.post("Hello", id="m2", if_running="queue")
+            assert (status, kinds(chunks)[-1], await questions(two)) == (200, "finish", ["/wait", "Hello"])
+
+
+async def test_a_waiting_message_is_sent_after_an_answer_that_was_stopped(tmp_path):
+    async with answering(tmp_path) as (site, _, _):
+        async with site.session.post("/api/chat", json=chat_body("Hello", id="m2", if_running="queue")) as second:
+            await second.content.readuntil(b"\n\n")
+            await ask(site.session, "POST", "/api/chat/chat/stop")
+            assert kinds(await chunks_of(second))[-1] == "finish"
+        assert await questions(site) == ["/wait", "Hello"]
+
+
+async def test_the_stream_of_a_waiting_message_that_was_removed_says_so(tmp_path):
+    async with answering(tmp_path) as (site, _, slow):
+        async with site.session.post("/api/chat", json=chat_body("Hello", id="m2", if_running="queue")) as second:
+            await second.content.readuntil(b"\n\n")
+            path = f"/api/conversations/{(await site.store.newest()).id}/pending"
+            (message,) = (await ask(site.session, "GET", path))[1]["pending"]
+            await ask(site.session, "DELETE", f"/api/pending/{message['id']}", params={"revision": 1})
+            slow.may_end.set()
+            (error,) = await chunks_of(second)
+        assert error == {"type": "error", "errorText": "this message was removed before it was sent"}
+        assert await questions(site) == ["/wait"]

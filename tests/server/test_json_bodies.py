@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from showandtell.server.middleware.body_limits import MAX_BODY, MAX_CHAT_BODY, MAX_SETTINGS_BODY
+from showandtell.server.middleware.body_limits import MAX_BODY, MAX_CHAT_BODY, MAX_PENDING_BODY, MAX_SETTINGS_BODY
 from support.serving import serving
 from support.two_users import ask
 
@@ -14,9 +14,15 @@ JSON = {"content-type": "application/json"}
 CONVERSATION = "/api/conversations/conv_" + "x" * 22
 ROUTES = [
     ("PATCH", "/api/settings", MAX_SETTINGS_BODY),
+    ("PUT", CONVERSATION + "/settings", MAX_SETTINGS_BODY),
+    ("POST", "/api/presets", MAX_SETTINGS_BODY),
+    ("PATCH", "/api/presets/preset_" + "x" * 22, MAX_SETTINGS_BODY),
     ("PATCH", CONVERSATION, MAX_BODY),
     ("POST", CONVERSATION + "/branch", MAX_BODY),
     ("PUT", CONVERSATION + "/shares/ann", MAX_BODY),
+    ("POST", "/api/pending", MAX_PENDING_BODY),
+    ("PATCH", "/api/pending/pending_" + "x" * 22, MAX_PENDING_BODY),
+    ("POST", "/api/pending/pending_" + "x" * 22 + "/send", MAX_PENDING_BODY),
 ]
 
 
@@ -81,7 +87,7 @@ async def test_openapi_says_how_large_bodies_may_be(tmp_path):
             for method, operation in methods.items()
             if "description" in operation.get("requestBody", {})
         }
-        assert len(bodies) == 6
+        assert len(bodies) == 13
         assert bodies["/api/chat", "post"] == bodies["/ag-ui", "post"] == "at most 33,554,432 bytes"
         assert bodies["/api/settings", "patch"] == "at most 131,072 bytes"
         assert bodies["/api/conversations/{id}", "patch"] == "at most 16,384 bytes"

@@ -14,9 +14,9 @@ from showandtell.core.capabilities.matrix import NO_OVERRIDES
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Origin
+from showandtell.providers.model_lists import MAX_LIST, ListedModel
 from showandtell.providers.rows import connect
-from showandtell.server.auth.cached_fetch import MAX_BODY
-from showandtell.server.local_models import LOCAL, list_local
+from showandtell.server.listed_models import LOCAL
 from showandtell.server.model_catalog import CACHE_SECONDS, MEDIA_TYPES, ModelCatalog, list_entries
 from support.builders import attachment, planned, shown, user, view
 
@@ -91,6 +91,14 @@ async def test_every_listed_model_has_a_unique_usable_name():
         assert "*" not in one.name
 
 
+async def test_an_entry_has_the_window_of_its_list_or_else_of_the_table():
+    listed = ListedModel("claude-sonnet-4-5", window=123_000, released="2025-09-29")
+    (found, *_) = list_entries({"anthropic": [listed]}, {**QUIET, "ANTHROPIC_API_KEY": "k"})
+    assert (found.id, found.context, found.released) == ("anthropic:claude-sonnet-4-5", 123_000, "2025-09-29")
+    table = by_id(list_entries({}, QUIET))["anthropic:claude-sonnet-4-5"]
+    assert (table.context, table.released) == (200_000, None)
+
+
 async def test_what_a_model_sees_follows_the_table_and_vision_checks():
     found = by_id(list_entries({}, QUIET))
     assert found["anthropic:claude-sonnet-4-5"].sees == {
@@ -117,19 +125,19 @@ async def test_a_model_that_turned_out_to_take_no_images_is_listed_so():
 async def test_a_model_without_eyes_gets_words_if_the_server_has_a_describer():
     described = await ModelCatalog(QUIET, describer="openai:gpt-5").entries()
     takes = by_id(described)["cohere:command-a-03-2025"].takes
-    assert (takes["image"], takes["document"], takes["other"]) == ("words", "words", "refused")
+    assert (takes["image"], takes["document"], takes["other"]) == ("words", "words", "for_tools")
     assert by_id(described)["anthropic:claude-sonnet-4-5"].takes["image"] == "native"
 
 
 async def test_what_a_model_takes_follows_the_table_and_vision_checks():
     claude = {"image": "native", "document": "native", "audio": "words", "video": "converted"}
     found = by_id(list_entries({}, QUIET))
-    assert found["anthropic:claude-sonnet-4-5"].takes == {**claude, "text": "words", "other": "refused"}
+    assert found["anthropic:claude-sonnet-4-5"].takes == {**claude, "text": "words", "other": "for_tools"}
     assert found["cohere:command-a-03-2025"].takes["image"] == "refused"
     nothing = {"anthropic:*": [replace(one, verdict="rejects") for one in resolve("anthropic:claude-sonnet-4-5").cells]}
     words = dict.fromkeys(("document", "audio", "video", "text"), "words")
     left = by_id(list_entries({}, QUIET, nothing))["anthropic:claude-sonnet-4-5"].takes
-    assert left == {**words, "image": "refused", "other": "refused"}
+    assert left == {**words, "image": "refused", "other": "for_tools"}
 
 
 @pytest.mark.parametrize("kind", get_args(Kind))
@@ -143,11 +151,10 @@ async def test_the_catalog_and_the_planner_agree_on_refused_files(kind):
 
 async def test_running_servers_are_listed_with_their_own_models():
     async with answering(listing("qwen3-vl:8b", "llava", "llava")) as (url, asked):
-        there = await list_local({**QUIET, "SHOWANDTELL_OLLAMA_BASE_URL": url, "OLLAMA_API_KEY": "secret"})
-    assert there == {"ollama": ("qwen3-vl:8b", "llava")}
+        environ = {**QUIET, "SHOWANDTELL_OLLAMA_BASE_URL": url, "OLLAMA_API_KEY": "secret"}
+        found = await ModelCatalog(environ).entries()
     assert asked[0].path == "/v1/models"
     assert asked[0].headers["authorization"] == "Bearer secret"
-    found = list(list_entries(there, QUIET))
     assert [one.name for one in found if one.provider == "ollama" and one.available] == ["qwen3-vl:8b", "llava"]
 
 
@@ -158,7 +165,7 @@ async def hang(_):
 async def endless(request):
     answer = web.StreamResponse()
     await answer.prepare(request)
-    for _ in range(2 * MAX_BODY // 10_000):
+    for _ in range(2 * MAX_LIST // 10_000):
         await answer.write(b" " * 10_000)
     return answer
 
@@ -182,14 +189,15 @@ async def test_an_invalid_list_of_models_is_ignored(strange):
         return STRANGE[strange](request)
 
     async with answering(answer) as (url, _):
-        assert not (await list_local({**QUIET, "SHOWANDTELL_VLLM_BASE_URL": url})).get("vllm")
+        found = await ModelCatalog({**QUIET, "SHOWANDTELL_VLLM_BASE_URL": url}).entries()
+    assert [one.available for one in found if one.provider == "vllm"] == [False]
 
 
 @pytest.mark.parametrize("slow", [hang, endless])
 async def test_a_hanging_or_endless_server_does_not_block(slow):
     async with answering(slow) as (url, _), asyncio.timeout(60):
-        there = await list_local(dict.fromkeys(QUIET, url))
-    assert there == {}
+        found = await ModelCatalog(dict.fromkeys(QUIET, url)).entries()
+    assert {one.provider for one in found if one.available} == {"inspector"}
 
 
 async def test_the_catalog_is_fetched_once_for_concurrent_callers_and_expires():

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from schemathesis import GenerationMode
 
 from showandtell.server import openapi_examples
-from showandtell.server.examples import INVOICE_EXAMPLE
+from showandtell.server.examples import PAGES_EXAMPLE
 from showandtell.server.middleware.origin_guard import PROBE_PATHS
 from showandtell.server.models import CLAUDE
 from showandtell.server.openapi import METHODS
@@ -129,7 +129,7 @@ async def test_the_rows_of_the_matrix_and_what_newcomers_may_try_are_as_their_ex
         rows = (await site.get("/api/matrix"))[1]["rows"]
         like = next(one for one in rows if one["models"] == CLAUDE["models"] and one["provider"] == CLAUDE["provider"])
         assert form_of({**like, "cells": like["cells"][:1]}) == form_of(CLAUDE)
-        assert INVOICE_EXAMPLE in (await site.get("/api/examples"))[1]["examples"]
+        assert PAGES_EXAMPLE in (await site.get("/api/examples"))[1]["examples"]
 
 
 @anyio

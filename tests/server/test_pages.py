@@ -12,13 +12,16 @@ PROGRAM = "*/*"
 #: A script, and what its build would have written beside it: these bytes are only passed on.
 SCRIPT = {"app-1a2b.js": b"plain " * 50, "app-1a2b.js.br": b"in brotli", "app-1a2b.js.gz": b"in gzip's form"}
 TINY = {"tiny-3c4d.css": b"a{}"}
+#: The document that draws diagrams, by the hash of its script.
+SCRIPT_HASH = f"{'-_a0' * 10}-_E"
+DIAGRAMS = {f"diagrams-{SCRIPT_HASH}.html": b"<script></script>"}
 
 
 @pytest.fixture
 async def site(tmp_path):
     page = tmp_path / "page"
     (page / "assets").mkdir(parents=True)
-    for name, content in (SCRIPT | TINY).items():
+    for name, content in (SCRIPT | TINY | DIAGRAMS).items():
         (page / "assets" / name).write_bytes(content)
     async with serving(tmp_path, page=page) as site:
         yield site
@@ -109,3 +112,34 @@ async def test_an_asset_that_the_build_has_not_compressed_is_sent_as_it_is(site)
     found = await load(site.as_user(), "/assets/tiny-3c4d.css", "br, gzip")
     assert (found.status, found.coding, found.body) == (200, None, b"a{}")
     assert (await load(site.as_user(), "/assets/nosuch.js", "br")).status == 404
+
+
+async def test_the_document_that_draws_diagrams_runs_its_own_script_and_loads_nothing(site):
+    (name,) = DIAGRAMS
+    found = await load(site.as_user(), f"/assets/{name}")
+    policy = dict(rule.split(" ", 1) for rule in found.headers["content-security-policy"].split("; "))
+    assert policy["script-src"] == f"'sha256-{'+/a0' * 10}+/E='"
+    assert (policy["sandbox"], policy["default-src"]) == ("allow-scripts", "'none'")
+    assert policy["frame-ancestors"] == "'self'"
+    assert found.headers["x-frame-options"] == "SAMEORIGIN"
+    assert "'self'" not in policy["script-src"]
+
+
+async def test_other_documents_of_the_assets_may_not_be_framed(site):
+    found = await load(site.as_user(), "/assets/tiny-3c4d.css")
+    assert "frame-ancestors 'none'" in found.headers["content-security-policy"]
+    assert "x-frame-options" not in found.headers
+
+
+async def permissions_of(site, path):
+    async with site.session.get(path) as answer:
+        return set(answer.headers["permissions-policy"].split(", "))
+
+
+@pytest.mark.parametrize("path", ["/", "/c/conv_1", "/settings"])
+async def test_the_page_alone_may_ask_for_the_microphone_and_for_nothing_else(site, tmp_path, path):
+    (tmp_path / "page" / "index.html").write_text("<!doctype html>")
+    others = [await permissions_of(site, each) for each in ("/nosuch", "/api/me", f"/assets/{next(iter(DIAGRAMS))}")]
+    page = await permissions_of(site, path)
+    assert others == [page - {"microphone=(self)"} | {"microphone=()"}] * 3
+    assert [each for each in page if not each.endswith("=()")] == ["microphone=(self)"]

@@ -142,7 +142,7 @@ class ServerProcess:
             **os.environ,
             "SHOWANDTELL_TOKEN": TOKEN,
             "SHOWANDTELL_RATE": RATES,
-            "PYTHONPATH": str(TESTS),
+            "PYTHONPATH": os.pathsep.join((str(TESTS), str(ROOT / "src"))),  # of this clone, not of the installed one
         }
         command = [sys.executable, "-m", "showandtell", *serve]
         self._process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own

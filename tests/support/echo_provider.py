@@ -1,8 +1,10 @@
 """A provider that replies with the text after `Say:` in the last message, in pieces; it can pause until resumed.
 
-`Fail: 529, then say hello` is answered with that status once. The text after `Then say:` in a message whose other
-lines call tools is sent when the tools have returned. `Blocks: [...]` is answered with these blocks of JSON; a string
-among them pauses. `CHART` among them is a file that the provider's code made: it is given by id, as chart.png.
+`Fail: 529, then say hello` is answered with that status once, and `Full: 9000` refused as long as the request has more
+tokens. The text after `Then say:` in a message whose other lines call tools is sent when the tools have returned.
+`Blocks: [...]` is answered with these blocks of JSON; a string among them pauses. `CHART` among them is a file that the provider's code made: it is given by id, as chart.png.
+
+A request for a title is answered with `About` and the last word of the question.
 
 It handles requests of the Messages API; the fake provider's strict hosts answer all others.
 """
@@ -10,6 +12,7 @@ It handles requests of the Messages API; the fake provider's strict hosts answer
 import asyncio
 import json
 
+from showandtell.agent.suggest_title import INSTRUCTIONS
 from showandtell.core.wire.http import HttpResponse
 from support.fixtures import RED, png
 from support.scripted import block, event
@@ -46,12 +49,20 @@ class EchoProvider:
             return HttpResponse(200, {}, single(png(160, 80, RED) if is_content else DESCRIBED))
         if method != "POST" or not incoming.path.startswith("/anthropic/"):
             return None
+        if title := requested_title(incoming.body):
+            return HttpResponse(200, {"content-type": "text/event-stream"}, self._stream(title))
         last = requested_text(incoming.body)
         self.requests[last] = self.requests.get(last, 0) + 1
         command, _, text = last.partition(":")
         text = text.removeprefix(" ")
         if command == "Fail" and self.requests[last] == 1:
             return HttpResponse(int(text.partition(",")[0]), {"content-type": "application/json"}, single(FAILED))
+        if command == "Full" and (asked := len(incoming.body) // 4) > int(text):
+            words = f"prompt is too long: {asked} tokens > {text} maximum"
+            error = {"type": "error", "error": {"type": "invalid_request_error", "message": words}}
+            return HttpResponse(400, {"content-type": "application/json"}, single(json.dumps(error).encode()))
+        if command == "Full":
+            return HttpResponse(200, {"content-type": "text/event-stream"}, self._stream("It fits now."))
         if command == "Blocks":
             return HttpResponse(200, {"content-type": "text/event-stream"}, self._stream_blocks(json.loads(text)))
         if command in {"Say", "Fail"}:
@@ -119,13 +130,23 @@ async def single(data):
     yield data
 
 
+def requested_title(body):
+    """The title that a request asks for, if it does."""
+    if json.dumps(INSTRUCTIONS).strip('"') not in body.decode():
+        return ""
+    (message,) = json.loads(body)["messages"]
+    (text,) = texts(message)
+    question, _, _ = text.partition("Assistant:")
+    return f"About {question.split()[-1]}"
+
+
 def requested_text(body):
     """The command of the last user message, or of the one before the tool results that came last."""
     *before, last = json.loads(body)["messages"]
     if last["role"] != "user":
         return ""
     if not has_results(last):
-        return next((text for text in texts(last) if text.startswith(("Say:", "Fail:", "Blocks:"))), "")
+        return next((text for text in texts(last) if text.startswith(("Say:", "Fail:", "Full:", "Blocks:"))), "")
     question = next(item for item in reversed(before) if item["role"] == "user" and not has_results(item))
     return next((f"Say:{text.partition(THEN)[2]}" for text in texts(question) if THEN in text), "")
 

@@ -3,9 +3,11 @@
 import asyncio
 import base64
 import json
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
+from showandtell.inspector.answering.summary import INTRODUCTION
 from showandtell.inspector.send import send
 
 MESSAGES, CHAT = (
@@ -16,6 +18,10 @@ FIELDS = {"values": {"type": "array", "items": {"type": "number"}}, "title": {"t
 PLOT = {"type": "object", "properties": FIELDS, "required": ["values"]}
 NOTHING = {"type": "object", "properties": {}}
 TOOLS = (("show_invoice", "Shows an invoice as a PDF.", NOTHING), ("plot", "Draws a chart of values.", PLOT))
+
+#: The first answer of a conversation that asks to plot.
+PLOTS = f"{INTRODUCTION}\n\nBy the words of your message I run plot."
+FOLD = re.compile(r"^(`{3,})details\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,18 @@ def refused(answer: tuple[int, dict]) -> str:
 def words(answer: tuple[int, dict]) -> str:
     assert answer[0] == 200, answer
     return "".join(block.get("text", "") for block in answer[1]["content"])
+
+
+def people(output: str) -> str:
+    """What an answer says before its details, without the introduction."""
+    return FOLD.sub("", output).removeprefix(INTRODUCTION).strip()
+
+
+def details(output: str) -> str:
+    """The exact facts of an answer, from the block that the page folds."""
+    found = FOLD.findall(output)
+    assert len(found) == 1, output
+    return found[0][1]
 
 
 def calls(answer: tuple[int, dict]) -> list[tuple[str, dict]]:

@@ -11,6 +11,7 @@ from showandtell.server.auth import backchannel, login
 from showandtell.server.auth.confirmations import Confirmations
 from showandtell.server.auth.oidc import Issuer, Oidc
 from showandtell.server.auth.sessions import Sessions
+from showandtell.server.auth.stored_secrets import StoredSecrets
 from support.middleware_app import fake_server, guarded_app, send, shared_database
 from support.oidc_issuer import CLIENT, CLIENT_SECRET, running_issuer
 
@@ -22,8 +23,8 @@ async def login_app(public=False, audience=None, rates="tokens=10000/minute", **
         oidc = Oidc(issuer.url, CLIENT, None if public else CLIENT_SECRET, audience)
         accounts = Issuer(oidc, transport.send)
         server = fake_server(accounts=accounts)
-        key = server.keys.derive("refresh tokens")
-        confirmations = [Confirmations(shared_database(), accounts, key, server.clock) for _ in range(2)]
+        secrets = StoredSecrets(b"s" * 32)
+        confirmations = [Confirmations(shared_database(), accounts, secrets, server.clock) for _ in range(2)]
         server.workers = [Sessions(shared_database(), server.clock, one) for one in confirmations]
         server.sessions = server.workers[0]
         app = guarded_app(server, rates=rates)

@@ -11,10 +11,14 @@ from support import page_tools
 from support.browser import ServerProcess, SiteAddress, background_servers, run_scenario
 from support.echo_provider import MODEL, EchoProvider
 from support.fixtures import mp4, pdf, wav
+from support.many_files import store_many_files
+from support.model_lists import serve_lists
 from support.two_users import open_accounts
 
 #: A limit that a test can exceed quickly.
 SMALL_FILES = {"max_file_bytes": 3_000_000}
+#: One that nobody exceeds.
+LARGE_QUOTA = {"quota": 50_000_000_000}
 
 
 class PageServers(NamedTuple):
@@ -36,14 +40,20 @@ def make_media():
     return {name: base64.b64encode(data).decode() for name, data in files.items()}
 
 
-async def store_long(store, questions):
-    """Store a conversation of questions and answers, and return its id."""
+async def store_long(store, questions, second="Question 2"):
+    """Store a conversation of questions and answers, and return its id. `second` is the second question."""
     conversation = await store.create("local")
     for number in range(1, questions + 1):
-        await conversation.record(Draft("user", (Text(f"Question {number}"),)), ())
+        question = second if number == 2 else f"Question {number}"
+        await conversation.record(Draft("user", (Text(question),)), ())
         answer = f"Answer {number}\n\n" + "It has several lines.\n\n" * (number % 7)
         await conversation.record(Draft("assistant", (Text(answer),), stop="end"), ())
     return conversation.id
+
+
+def serve_mistral(method, incoming):
+    """Mistral's list of models. The other providers have none here: their examples are chosen by scenarios."""
+    return serve_lists(method, incoming) if incoming.path.startswith("/mistral") else None
 
 
 async def in_loop(function, *arguments):
@@ -60,14 +70,14 @@ def open_page_servers(make_folder):
     """
     with background_servers() as servers:
         provider = EchoProvider()
-        servers.add_fake_provider(handlers=[provider])
+        servers.add_fake_provider(handlers=[provider, serve_mistral])
         in_process = {
             "inspector": servers.add_server(make_folder("inspector"), tools=page_tools.TOOLS),
             "echo": servers.add_server(
                 make_folder("echo"), default_model=MODEL, place=SMALL_FILES, tools=page_tools.TOOLS
             ),
             "scratch": servers.add_server(make_folder("scratch")),
-            "accounts": servers.add_server(make_folder("accounts")),
+            "accounts": servers.add_server(make_folder("accounts"), place=LARGE_QUOTA),
         }
         servers.run(in_loop(open_accounts, in_process["accounts"]))
         process = ServerProcess(make_folder("process"))
@@ -76,7 +86,8 @@ def open_page_servers(make_folder):
             "release": page_tools.GATE.release,
             "restart": process.restart,
             "media": make_media,
-            "long": lambda questions: servers.run(store_long(in_process["inspector"].store, questions)),
+            "files": lambda **asked: servers.run(store_many_files(in_process["accounts"].store, **asked)),
+            "long": lambda **asked: servers.run(store_long(in_process["inspector"].store, **asked)),
         }
         sites = {name: SiteAddress(server.url) for name, server in {**in_process, "process": process}.items()}
         try:

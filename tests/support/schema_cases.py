@@ -17,6 +17,7 @@ RATES = "chat=1000000/minute, uploads=1000000/minute, reads=1000000/minute, logi
 #: What every answer must keep to.
 KEPT = ("not_a_server_error", "response_schema_conformance", "content_type_conformance", "status_code_conformance")
 load_all_checks()
+schemathesis.serializer.alias("application/zip", "application/octet-stream")
 
 
 @contextmanager

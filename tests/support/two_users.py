@@ -78,6 +78,7 @@ class TwoUsers:
         received = [(await self.site.get(f"/api/conversations/{item['id']}", self.bob))[1] for item in there]
         files = [file["id"] for item in received for file in item["attachments"]] + [self.ids["upload"]]
         there = [received, [await ask(self.bob, "GET", f"/api/attachments/{item}") for item in files]]
+        there.append(await ask(self.bob, "GET", "/api/presets"))
         return SIGNED.sub("", json.dumps(there, default=str))
 
 
@@ -110,6 +111,8 @@ async def two_users(folder, **settings):
         ids["running conversation"] = next(
             conversation["id"] for conversation in await conversations_of(site, bob) if conversation["running"]
         )
+        waits = pending(ids["running conversation"])
+        ids["pending message"] = (await ask(bob, "POST", "/api/pending", **waits))[1]["id"]
         try:
             yield TwoUsers(site, ann, bob, anonymous, ids, own, own_file)
         finally:
@@ -125,6 +128,7 @@ async def store_data(site, bob):
     conversation = (await conversations_of(site, bob))[0]["id"]
     await ask(bob, "DELETE", f"/api/attachments/{gone}")
     received = (await site.get(f"/api/conversations/{conversation}", bob))[1]
+    preset = {"name": WORD, "settings": {"instructions": WORD}}
     call = next(part for message in received["messages"] for part in message["parts"] if part["type"] == "tool-chart")
     return {
         "conversation": conversation,
@@ -137,6 +141,7 @@ async def store_data(site, bob):
         "alias": ALIAS,
         "run": received["messages"][1]["metadata"]["run_id"],
         "call": call["toolCallId"],
+        "preset": (await ask(bob, "POST", "/api/presets", json=preset))[1]["id"],
         "hash": hashlib.sha256(NOTE).hexdigest(),
     }
 
@@ -170,6 +175,10 @@ def chat(own, parts, role="user", **more):
     return {"json": {"id": own, "messages": [{"id": new_name(), "role": role, "parts": parts}], **more}}
 
 
+def pending(conversation, **more):
+    return {"json": {"conversation_id": conversation, "message_id": new_name(), "text": "hello", **more}}
+
+
 WORDS = [{"type": "text", "text": "hello"}]
 #: Values for the other parameters of a path.
 ELSE = {"name": "a.txt", "number": "1", "sha256": "0" * 64, "other": "ann"}
@@ -177,7 +186,12 @@ ELSE = {"name": "a.txt", "number": "1", "sha256": "0" * 64, "other": "ann"}
 BODIES = {
     "rename_conversation": {"json": {"title": "Mine"}},
     "share_conversation": {"json": {"right": "writer"}},
+    "change_preset": {"json": {"revision": 1, "name": "Mine"}},
+    "set_conversation_settings": {"json": {"instructions": "Mine."}},
     "lead_conversation": {"json": {"message_id": "msg_" + "x" * 22}},
+    "change_pending": {"json": {"revision": 1, "text": "Mine"}},
+    "send_pending": {"json": {"revision": 1}},
+    "remove_pending": {"params": {"revision": 1}},
 }
 #: Fields outside of the path that take an id, by operation and field, with the request that uses it.
 FIELDS = {
@@ -188,6 +202,10 @@ FIELDS = {
         f"/api/conversations/{s.own}/branch",
         {"json": {"message_id": v}},
     ),
+    ("delete_files", "ids"): lambda _, v: ("DELETE", "/api/files", {"params": {"ids": v}}),
+    ("delete_files", "ids besides"): lambda s, v: ("DELETE", "/api/files", {"params": [("ids", s.file), ("ids", v)]}),
+    ("add_pending", "conversation_id"): lambda _, v: ("POST", "/api/pending", pending(v)),
+    ("add_pending", "files"): lambda s, v: ("POST", "/api/pending", pending(s.own, files=[v])),
     ("get_variant", "sha256"): lambda s, v: ("GET", f"/api/attachments/{s.file}/variants/{v}", {}),
     ("chat", "data-attachment"): lambda s, v: (
         "POST",
@@ -213,7 +231,7 @@ FIELDS = {
 CLIENT_ASSIGNED = {("chat", "id"), ("chat", "messages.id")}
 #: Parameters of paths: ids, and others.
 ID_PARAMETERS = {"id", "chat_id"}
-OTHER_PARAMETERS = {"name", "number", "sha256", "other"}
+OTHER_PARAMETERS = {"name", "number", "sha256", "other", "provider"}
 
 
 def in_address(method, path, operation, parameter):

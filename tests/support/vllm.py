@@ -1,18 +1,20 @@
 """A loopback server in place of vLLM."""
 
 from contextlib import asynccontextmanager
+from inspect import isawaitable
 
 from aiohttp import web
 
 
 @asynccontextmanager
 async def vllm(answer, monkeypatch):
-    """Where the provider vLLM is found: a server that answers each body by `answer(body)`. Yields the bodies."""
+    """Where the provider vLLM is found: a server that answers each body by `answer(body)`, which may be awaitable. Yields the bodies."""
     bodies = []
 
     async def handle(request):
         bodies.append(await request.json())
-        return answer(bodies[-1])
+        response = answer(bodies[-1])
+        return await response if isawaitable(response) else response
 
     app = web.Application()
     app.router.add_post("/{path:.*}", handle)

@@ -15,6 +15,7 @@ import type { ViewProps } from "./viewProps";
 
 const waiting = { meanwhile: () => <Waiting /> };
 const MatrixPage = lazy(() => import("./matrix").then((found) => found.MatrixPage), waiting);
+const FilesPage = lazy(() => import("./allFiles/FilesPage").then((found) => found.FilesPage), waiting);
 const SettingsPage = lazy(() => import("./settings/SettingsPage").then((found) => found.SettingsPage), waiting);
 
 export function App() {
@@ -68,6 +69,15 @@ function View({ route, ...view }: ViewProps & { route: Route }) {
           <Bar {...view} />
           <div className="talk">
             <SettingsPage />
+          </div>
+        </>
+      );
+    case "files":
+      return (
+        <>
+          <Bar {...view} />
+          <div className="talk">
+            <FilesPage />
           </div>
         </>
       );

@@ -62,6 +62,10 @@ async function ask<T>(method: string, path: string, body: unknown, options: Opti
     init.body = JSON.stringify(body);
     init.keepalive = init.body.length < 16_000; // complete the request even if the page is closed
   }
+  return exchange(path, init);
+}
+
+async function exchange<T>(path: string, init: RequestInit): Promise<T> {
   const response = await fetch(at(path), init).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw unreachable();
@@ -80,6 +84,9 @@ export const api = {
   post: <T>(path: string, body: unknown = {}, options: Options = {}) => ask<T>("POST", path, body, options),
   put: <T>(path: string, body: unknown, options: Options = {}) => ask<T>("PUT", path, body, options),
   patch: <T>(path: string, body: unknown, options: Options = {}) => ask<T>("PATCH", path, body, options),
+  /** Posts bytes. */
+  send: <T>(path: string, body: Blob, type: string, { signal = null }: { signal?: AbortSignal | null } = {}) =>
+    exchange<T>(path, { method: "POST", headers: { accept: "application/json", "content-type": type }, body, signal }),
   del: <T = void>(path: string, options: Options = {}) => ask<T>("DELETE", path, undefined, options),
 };
 

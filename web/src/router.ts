@@ -1,16 +1,18 @@
-// Client-side routes: /, /c/{id}, /settings, /matrix.
+// Client-side routes: /, /c/{id}, /files, /settings, /matrix.
 import { useEffect, useState } from "preact/hooks";
 import { at, within } from "./prefix";
 
 export type Route =
   | { at: "new" }
   | { at: "conversation"; id: string }
+  | { at: "files" }
   | { at: "settings" }
   | { at: "matrix" }
   | { at: "nowhere" };
 
 function routeOf(path: string): Route {
   if (path === "/") return { at: "new" };
+  if (path === "/files") return { at: "files" };
   if (path === "/settings") return { at: "settings" };
   if (path === "/matrix") return { at: "matrix" };
   const id = readId(path);
@@ -31,7 +33,8 @@ export const pathOf = (id: string) => `/c/${encodeURIComponent(id)}`;
 /** The current path within this application. */
 export const here = () => within(location.pathname);
 
-const moved = "moved";
+/** The event of a navigation within this page. */
+export const moved = "moved";
 
 /** Close functions of the open overlays, the topmost last. Each overlay has a history entry that Back leaves; the
  * entry's state is the number of overlays. */

@@ -50,8 +50,35 @@ export type Listed = {
   running: boolean;
 };
 
+/** Where a search found a conversation: in its title, in a message, in files. */
+export type Match = {
+  title: boolean;
+  message: string | null;
+  /** The message's id in the conversation, if it has a question. */
+  message_id: string | null;
+  /** At most 4. */
+  files: Attachment[];
+  more_files: number;
+};
+
+/** One of the user's own conversations; `match` is null without a search. */
+export type Own = Listed & { pinned: boolean; archived: boolean; tags: string[]; match: Match | null };
+
 /** A conversation that another person shares with the user. */
 export type Shared = Listed & { right: "writer" | "reader"; shared_by: string };
+
+/** Settings of one conversation; null or "" leaves one to the user's and the server's. `tools` are those that are on. */
+/** What answers do once the conversation is longer than the model's context. */
+export type OnFull = "error" | "drop_oldest" | "summarize";
+
+export type OwnSettings = {
+  model: string | null;
+  instructions: string;
+  temperature: number | null;
+  tools: string[] | null;
+  /** Missing: as the server does. */
+  on_full?: OnFull;
+};
 
 export type Conversation = {
   id: string;
@@ -61,11 +88,15 @@ export type Conversation = {
   created: number;
   changed: number;
   model: string | null;
+  /** What its owner has set for it alone; null for others, and if there is nothing. */
+  settings: OwnSettings | null;
   right: "owner" | "writer" | "reader";
   /** Display name of its owner, if that is another person. */
   shared_by: string | null;
   running: boolean;
   waiting: boolean;
+  /** The number of the user's messages that wait to be sent. */
+  pending: number;
   /** Whether there are earlier messages than these. */
   earlier: boolean;
   messages: Message[];
@@ -75,7 +106,7 @@ export type Conversation = {
 export type Sees = "native" | "relocated" | "converted" | "noted";
 
 /** How a user's file is sent: unchanged, converted, as text only, or not at all. */
-type Takes = "native" | "converted" | "words" | "refused";
+type Takes = "native" | "converted" | "words" | "refused" | "for_tools";
 
 export type Model = {
   id: string;
@@ -85,8 +116,23 @@ export type Model = {
   why: string | null;
   sees: Partial<Record<"image" | "document" | "audio" | "video", Sees>>;
   takes: Partial<Record<Kind, Takes>>;
+  /** Its window in tokens, and when it was released, such as 2026-11-27; missing or null if unknown. */
+  context?: number | null;
+  released?: string | null;
 };
 
 export type Theme = "system" | "light" | "dark";
-export type Settings = { model: string | null; instructions: string; theme: Theme; language: string | null };
-export type Example = { name: string; title: string; text: string; files: string[] };
+export type Settings = {
+  model: string | null;
+  instructions: string;
+  theme: Theme;
+  language: string | null;
+  /** Whether models give new conversations their titles. */
+  titles: boolean;
+  /** Ids of models. */
+  favourites: string[];
+};
+/** What a change of the settings may say: also a model to add to the favourites, or to remove from them. */
+export type SettingsChange = Partial<Settings> & { star?: string; unstar?: string };
+/** `models`: two that are asked, to be compared; empty for the chosen one. */
+export type Example = { name: string; title: string; text: string; files: string[]; models: string[] };

@@ -1,4 +1,5 @@
 // Files that users attach: chosen, dropped or pasted.
+import { inflateSync } from "node:zlib";
 
 export const fileInput = (page) => page.getByLabel(/^(Files to attach|Anzuhängende Dateien)$/);
 export const tray = (page) => page.getByRole("list", { name: /^(Files of this message|Dateien dieser Nachricht)$/ });
@@ -12,7 +13,17 @@ export const PIXELS = Buffer.from(
 export const textFile = (name, content) => ({ name, mimeType: "text/plain", buffer: Buffer.from(content) });
 export const imageFile = (name) => ({ name, mimeType: "image/png", buffer: PIXELS });
 
-/** An empty ZIP archive, which no model takes. */
+/** A document of an old Word without text, which no model takes. */
+export const docFile = (name) => ({
+  name,
+  mimeType: "application/msword",
+  buffer: inflateSync(Buffer.from(
+    "eNrt1DEOgjAYBeBXEIVNFwcmT+KkF2DxAOqoJkQHj+MRPIkeQQ8i5ZWUpHGqo/o+8vKTNm0hf9L7bfK4XMsn3syRorEFhsGY8emMwXlr3WtfHStf5cW4/qXs3YDJGNfzEZMzhe+v/KYKBz5HzLDEnrXGGZ+YIjP9XiZyTXhfrHh6jQ0WrGucsMO2+45YJRIT/k/MmsTfXyIiIiIiIiIi/6AFnrDA1g==",
+    "base64",
+  )),
+}); // prettier-ignore
+
+/** An empty ZIP archive, which is for tools only. */
 export const zipFile = (name) => ({
   name,
   mimeType: "application/zip",
@@ -56,6 +67,7 @@ function dataTransferOf(page, files) {
 
 export async function drop(page, ...files) {
   const dataTransfer = await dataTransferOf(page, files);
+  await page.getByRole("textbox", { name: "Message", exact: true }).waitFor(); // what takes files comes with it
   await page.dispatchEvent("main", "dragenter", { dataTransfer });
   await page.getByText("Drop files to attach them").waitFor();
   await page.dispatchEvent("main", "dragover", { dataTransfer });

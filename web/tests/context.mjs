@@ -77,6 +77,14 @@ export class ScenarioContext {
     return response.json();
   }
 
+  /** The text of every page and of its open dialogs, for where no screenshot is at hand. */
+  async textOfPages() {
+    const pages = this.#browserContexts.flatMap((browserContext) => browserContext.pages());
+    const read = () => [...document.querySelectorAll("dialog[open]"), document.body].map((one) => one.innerText.slice(-1500)).join("\n---\n");
+    const texts = pages.map((page) => Promise.race([page.evaluate(read), sleep(5_000, "it doesn't answer")]));
+    return (await Promise.all(texts)).map((text, index) => `page ${index}: ${text}`).join("\n");
+  }
+
   /** Takes a screenshot of every page and returns the paths. */
   async takeScreenshots(name) {
     const pages = this.#browserContexts.flatMap((browserContext) => browserContext.pages());

@@ -35,6 +35,7 @@ const VENDOR_RULES = ["*.google.com", "*.googleapis.com", "*.gstatic.com", "*.gv
 
 const browser = await launch([
   "--no-sandbox",
+  "--site-per-process", // as on desktops: sandboxed frames run beside the page
   "--disable-gpu",
   "--disable-quic",
   "--no-first-run",
@@ -75,7 +76,7 @@ async function run(name, input) {
     if (!scenarios[name]) throw new Error(`there is no scenario ${name}`);
     await withTimeout(input.seconds ?? 30, scenarios[name](context));
   } catch (thrown) {
-    error = String(thrown?.stack ?? thrown);
+    error = `${thrown?.stack ?? thrown}\n${await context.textOfPages().catch(() => "")}`;
     screenshots = await context.takeScreenshots(name).catch(() => []);
   }
   await context.close();

@@ -139,10 +139,12 @@ def plan_policy(
         expected_steps=files.expected_steps,
         can_view="view_file" in tools,
         can_read="get_document" in tools,
+        takes_files=any(tool.takes_files for tool in tools.values()),
         fetch=sharing.fetch is not None,
         describer=sharing.describer.name if sharing.describer else "",
         hosted=frozenset(host_name(tool, target) for tool in options.hosted),
-        container=any(isinstance(tool, CodeExecution) and tool.files for tool in options.hosted),
+        container=target.dialect.container is not None
+        and any(isinstance(tool, CodeExecution) and tool.files for tool in options.hosted),
         head_bytes=head_size(target, options),
     )
 

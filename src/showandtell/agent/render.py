@@ -88,10 +88,11 @@ def render(
     """
     files = file_policy or FilePolicy()
     target = find_target(model, files.overrides)
-    own, hosted = split_by_runner(tools)
+    listed, hosted = split_by_runner(tools)
+    own = by_name(listed)
     options = build_options(
         instructions=_instructions(messages, instructions),
-        tools=[tool.spec for tool in by_name(own).values()],
+        tools=[tool.spec for tool in own.values()],
         hosted=hosted,
         tool_choice=tool_choice,
         temperature=temperature,
@@ -104,7 +105,11 @@ def render(
     conversation = ingest(messages, cache, files)
     can_read = any(tool.name == "get_document" for tool in options.tools)
     policy = _policy(files, head_size(target, options), can_read=can_read)
-    policy = structs.replace(policy, hosted=frozenset(host_name(tool, target) for tool in hosted))
+    policy = structs.replace(
+        policy,
+        hosted=frozenset(host_name(tool, target) for tool in hosted),
+        takes_files=any(tool.takes_files for tool in own.values()),
+    )
     planned = plan_now(conversation, target, policy)
     raise_refused(planned, target)
     return compose(planned, target, options, HeldReader(conversation.file_cache.held, conversation.blobs))

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec.structs import replace
-
-from showandtell.core.capabilities.cells import Target
-from showandtell.core.events.accumulate import Accumulator
-from showandtell.core.events.types import Event, Retry, Usage
+from showandtell.agent.plain_model import PlainModel
+from showandtell.core.events.types import Retry
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import Text
 from showandtell.core.planning.plain_text import as_plain_text
-from showandtell.core.planning.plan import plan
-from showandtell.core.planning.values import Policy, View
-from showandtell.core.wire.options import Options
-from showandtell.core.wire.request import compose
 from showandtell.errors import ProviderError
-from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import RetryPolicy, ask_with_retries
-from showandtell.storage.conversations.protocol import Conversation
 
 INSTRUCTIONS = (
     "You sum up the earlier part of a conversation between a user, an assistant and tools, so that the assistant can "
@@ -35,17 +22,8 @@ CONVERSATION = "The conversation:"
 SHARE = 0.4
 
 
-@dataclass
-class Summarizer:
-    """Asks a model for a summary. `usage` counts what that takes."""
-
-    conversation: Conversation
-    target: Target
-    options: Options
-    connect: Callable[[], Exchange]
-    retry: RetryPolicy
-    emit: Callable[[Event], None]
-    usage: Usage = field(default_factory=Usage)
+class Summarizer(PlainModel):
+    """Asks a model for a summary."""
 
     async def sum_up(self, messages: Sequence[Message], room: float) -> str:
         """A summary of messages, in several requests if they take more than `room` bytes. Empty if there is none.
@@ -58,7 +36,9 @@ class Summarizer:
         summary = ""
         try:
             for piece in split(texts, room):
-                summary = await self.ask(f"{EARLIER}\n{summary}\n\n" * bool(summary) + f"{CONVERSATION}\n{piece}")
+                summary = await self.ask(
+                    INSTRUCTIONS, f"{EARLIER}\n{summary}\n\n" * bool(summary) + f"{CONVERSATION}\n{piece}"
+                )
         except ProviderError as error:
             return self.give_up(f"the model made no summary ({error})")
         if len(summary) >= sum(map(len, texts)):
@@ -69,24 +49,6 @@ class Summarizer:
         """No summary."""
         self.emit(Retry(f"{why}: earlier messages are left out without one", 0.0))
         return ""
-
-    async def ask(self, text: str) -> str:
-        """The model's answer to one message, without tools. Raises `ProviderError`, also if it isn't complete."""
-        accumulator = Accumulator(self.target.signer)
-        view = View((Message("summary", "user", (Text(text),)),), {})
-        options = replace(self.options, instructions=INSTRUCTIONS, tools=(), tool_choice="auto", schema=None)
-        request = compose(plan(view, self.target, {}, Policy()), self.target, options, self.conversation.blobs)
-        try:
-            async with aclosing(ask_with_retries(self.connect(), request, self.retry, self.emit)) as batches:
-                async for batch in batches:
-                    accumulator.add(batch)
-        finally:
-            self.usage += accumulator.usage
-        answer = accumulator.draft()
-        summary = answer.text.strip()
-        if answer.stop != "end" or not summary:
-            raise ProviderError(f"its answer ended with {answer.stop}" if summary else "its answer is empty")
-        return summary
 
 
 def split(texts: Iterable[str], room: float) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, cast, overload
+from typing import Annotated, Any, cast, get_args, overload
 
 import msgspec
 
@@ -17,6 +17,7 @@ from showandtell.agent.dependencies import Injected
 from showandtell.agent.docstrings import read_docstring
 from showandtell.agent.function_texts import FunctionTexts
 from showandtell.agent.signatures import bound_names, innermost, parameters_of
+from showandtell.core.messages.file import FILE_NUMBER, File
 from showandtell.core.wire.options import ToolSpec
 from showandtell.errors import BadInput
 
@@ -78,6 +79,14 @@ class Tool:
         return None if self.parameters is not None else _model(self.name, self.run, self.injected)
 
     @cached_property
+    def takes_files(self) -> bool:
+        """Whether a parameter is annotated with `File`, so that the model passes a file by its number."""
+        if self.parameters is not None:
+            return False
+        annotations = (parameter.annotation for parameter in parameters_of(self.name, self.run))
+        return any(map(names_file, annotations)) or FILE_NUMBER in self.spec.parameters
+
+    @cached_property
     def signature(self) -> inspect.Signature:
         """The parameters of the function."""
         return inspect.signature(self.run)
@@ -116,6 +125,11 @@ class Tool:
             bound = {name.removeprefix(FIELD_PREFIX): getattr(model, name) for name in names}
         self.signature.bind(**bound, **self.injected.parameters)
         return bound
+
+
+def names_file(annotation: Any) -> bool:
+    """Whether an annotation is `File`, or a list, union or another type of it."""
+    return annotation is File or any(map(names_file, get_args(annotation)))
 
 
 def encode_schema(schema: Mapping[str, Any]) -> str:
@@ -248,5 +262,7 @@ def _field(name: str, parameter: Parameter, description: str | None) -> tuple[st
     annotation: Any = Any if parameter.annotation is Parameter.empty else parameter.annotation
     default = ... if parameter.default is Parameter.empty else parameter.default
     marks = getattr(annotation, "__metadata__", ())
+    if description and names_file(annotation):
+        description = f"{description.rstrip('.')} ({FILE_NUMBER})"
     described = Annotated[annotation.__origin__ if marks else annotation, Field(description=description), *marks]
     return FIELD_PREFIX + parameter.name, (Annotated[described, Field(alias=parameter.name)], default)

@@ -14,6 +14,7 @@ import typer
 
 from showandtell.agent.provider_uploads import delete_uploads
 from showandtell.cli import arguments, sessions
+from showandtell.cli.backups import export_all, import_all
 from showandtell.cli.configured import STORE, with_settings
 from showandtell.cli.options import AsJson
 from showandtell.cli.sessions import place_of
@@ -27,6 +28,7 @@ from showandtell.core.messages.attachments import find_attachment
 from showandtell.core.messages.message import History
 from showandtell.core.planning.labels import format_size
 from showandtell.errors import BadConversation, NotFound, UsageError
+from showandtell.storage.conversations.archive import is_backup
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.conversation_file import load
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from showandtell.storage.conversations.summaries import Summary
 
 Which = Annotated[str, typer.Argument(help="the id of a conversation, or last")]
+ALL = "all"
 #: Printed if a file's bytes were not deleted with it.
 BYTES_STAY = "; its bytes stay: another file has the same, or was just added (fsck --collect deletes unused bytes)"
 #: Maximum length of a title in a list.
@@ -114,12 +117,15 @@ def show(
 @with_settings(*STORE)
 def export(
     settings: Settings,
-    conversation: Which,
+    conversation: Annotated[str, typer.Argument(help="the id of a conversation, last, or all")],
     path: Annotated[Path, typer.Argument(help="the zip file to write")],
 ) -> None:
-    """Write a conversation with its files to one zip file, for `import`."""
+    """Write a conversation with its files, or all of them, to one zip file, for `import`."""
     if path.exists():
         raise UsageError(f"{path} exists already: choose another name")
+    if conversation == ALL:
+        export_all(settings, path)
+        return
 
     async def write(store: Store) -> MemoryConversation:
         from showandtell.storage.conversations.transfer import export_conversation  # noqa: PLC0415 - its libraries are an extra
@@ -147,8 +153,11 @@ def import_file(
     path: Annotated[Path, typer.Argument(help="a file written by `export`, or a conversation file")],
     form: Annotated[ExportFormat | None, typer.Option("--from", help="the API of a JSON file with messages")] = None,
 ) -> None:
-    """Store a conversation from a file: written by `export` or by hand, or with --from the messages of an API."""
+    """Store conversations from a file: written by `export` or by hand, or with --from the messages of an API."""
     arguments.existing(path)
+    if form is None and is_backup(path):
+        import_all(settings, path)
+        return
 
     def read(file: Path) -> History:
         history = load_own(file) if form is None else read_foreign(file, form)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -14,6 +12,7 @@ import typer
 from showandtell.cli import sessions
 from showandtell.cli.configured import STORE, with_settings
 from showandtell.cli.options import AsJson
+from showandtell.cli.progress import progress_bars
 from showandtell.cli.sessions import place_of
 from showandtell.config.settings import Settings
 from showandtell.core.display.words import counted, plain
@@ -104,24 +103,3 @@ def leftovers(findings: Sequence[Finding]) -> Generator[str]:
     kinds += [finding.problem for finding in findings if not finding.sha256]
     if kinds:
         yield f"left over from uploads that were killed, or not finished yet: {', '.join(kinds)}; deleted after a day"
-
-
-@contextmanager
-def progress_bars() -> Generator[Callable[[str, int, int], None]]:
-    """Show a bar for each step on stderr, if that is a terminal."""
-    bars: dict[str, Any] = {}
-    shown: dict[str, int] = {}
-    with ExitStack() as stack:
-
-        def show(step: str, done: int, total: int) -> None:
-            if not sys.stderr.isatty():
-                return
-            if step not in bars:
-                stack.close()
-                bars[step] = stack.enter_context(
-                    typer.progressbar(length=total, label=f"checking {step}", file=sys.stderr)
-                )
-            bars[step].update(done - shown.get(step, 0))
-            shown[step] = done
-
-        yield show

@@ -66,11 +66,14 @@ def serve(settings: Settings, open_page: Open = False, verbose: Verbose = False)
     SHOWANDTELL_CONFIG: a configuration file
     SHOWANDTELL_TOKEN: the single user's token; default: the one that
     `showandtell token --show` prints
-    SHOWANDTELL_SECRET: the secret for cookies and signed URLs
+    SHOWANDTELL_SECRET: the secret for cookies, signed URLs and stored keys
+    SHOWANDTELL_PREVIOUS_SECRETS: earlier ones, comma-separated, which only
+    read stored keys
     SHOWANDTELL_OIDC_ISSUER: sign in with an OpenID Connect issuer
     SHOWANDTELL_OIDC_CLIENT_ID, SHOWANDTELL_OIDC_CLIENT_SECRET: its client
     SHOWANDTELL_OIDC_AUDIENCE: the audience of programs' tokens
     SHOWANDTELL_OIDC_SCOPES: scopes to request in addition to openid
+    SHOWANDTELL_OIDC_ADMIN_CLAIM: the claim of administrators: groups=admins
     SHOWANDTELL_OVERRIDES: a file with your own verdicts about models
     SHOWANDTELL_TELEMETRY_CONTENT: 1 adds texts and arguments to traces
     """
@@ -142,6 +145,9 @@ def config_of(options: ServeOptions) -> Config:
         file_policy=file_policy(settings),
         max_message_files=own.max_message_files,
         rates=own.rate,
+        admins=own.admins,
+        user_keys=own.user_keys,
+        provider_hosts=own.provider_hosts,
         oidc=read_oidc(),
         log_clients=own.log_clients,
     )

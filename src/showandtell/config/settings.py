@@ -238,6 +238,26 @@ class ServerSection(Section, frozen=True, kw_only=True):
     ] = 1
     max_message_files: Annotated[AtLeast0, About("maximum files per message", ("--max-message-files",))] = 50
     rate: Annotated[str, About('rate limits per user, such as "chat=60/minute, uploads=300/minute"', ("--rate",))] = ""
+    admins: Annotated[
+        tuple[str, ...],
+        About(
+            "account id of an administrator, who may enter providers' keys for everyone on the page",
+            ("--admin",),
+            variable="ADMINS",
+        ),
+    ] = ()
+    user_keys: Annotated[
+        bool,
+        About("let each user with an account enter keys of their own on the page", ("--user-keys/--no-user-keys",)),
+    ] = False
+    provider_hosts: Annotated[
+        tuple[str, ...],
+        About(
+            "a host inside the network that a base URL of the page may name, such as gpu.lan:8000",
+            ("--provider-host",),
+            variable="PROVIDER_HOSTS",
+        ),
+    ] = ()
     deps: Annotated[
         str | None,
         About(

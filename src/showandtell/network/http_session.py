@@ -29,6 +29,8 @@ from showandtell.version import VERSION
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from showandtell.network.address_guard import AddressGuard
+
 #: How long to wait for the end of a fully read response, so that its connection can be reused.
 LINGER_SECONDS = 0.05
 
@@ -150,10 +152,10 @@ def abort(transport: asyncio.BaseTransport | None) -> None:
 class Session:
     """A connection pool for one event loop."""
 
-    def __init__(self, timeouts: Timeouts, environ: Mapping[str, str]) -> None:
-        self.timeouts, self.environ = timeouts, environ
+    def __init__(self, timeouts: Timeouts, environ: Mapping[str, str], guard: AddressGuard | None = None) -> None:
+        self.timeouts, self.environ, self._guard = timeouts, environ, guard
         self.client = aiohttp.ClientSession(
-            connector=Connector(limit=0, socket_factory=make_socket),
+            connector=Connector(limit=0, socket_factory=make_socket) if guard is None else guarded_connector(guard),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(timeouts.total, sock_connect=timeouts.connect, sock_read=timeouts.idle),
             headers={"user-agent": f"showandtell/{VERSION}", "accept-encoding": "identity"},
@@ -190,7 +192,7 @@ class Session:
 
     async def start(self, request: HttpRequest, body: RequestBody, host: str) -> aiohttp.ClientResponse:
         """Send the request and wait for the head of the response."""
-        proxy = proxy_for(request.url, self.environ)
+        proxy = proxy_for(request.url, self.environ) if self._guard is None else None  # which would resolve again
         failure: Exception
         CURRENT_BODY.set(body)
         try:
@@ -215,6 +217,18 @@ class Session:
             body.deadline = None
             abort(body.transport)
         raise failure
+
+
+def guarded_connector(guard: AddressGuard) -> Connector:
+    """Connections to the addresses that a guard allows."""
+    from showandtell.network.guarded_connections import GuardedResolver, GuardedSockets  # noqa: PLC0415 - seldom needed
+
+    return Connector(
+        limit=0,
+        resolver=GuardedResolver(guard),
+        socket_factory=GuardedSockets(guard, make_socket),
+        use_dns_cache=False,
+    )
 
 
 async def read_body(response: aiohttp.ClientResponse, host: str, timeouts: Timeouts) -> AsyncGenerator[bytes]:

@@ -18,6 +18,7 @@ from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.network.timeouts import Timeouts
 
 if TYPE_CHECKING:
+    from showandtell.network.address_guard import AddressGuard
     from showandtell.network.http_session import Session
 
 
@@ -33,7 +34,7 @@ class Transport:
     """Sends requests over HTTP. `async with transport:` keeps connections open until the last context exits.
 
     Proxies and certificates come from the usual variables of `environ`. Redirects are not followed, cookies are not
-    stored, and requests are not retried.
+    stored, and requests are not retried. With a `guard`, no proxy is used, and only allowed hosts are reached.
 
     >>> from showandtell import Agent, Connection, Transport
     >>> transport = Transport()
@@ -42,9 +43,15 @@ class Transport:
     True
     """
 
-    def __init__(self, timeouts: Timeouts | None = None, *, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self,
+        timeouts: Timeouts | None = None,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        guard: AddressGuard | None = None,
+    ) -> None:
         self.timeouts = timeouts or Timeouts()
-        self.environ = environ
+        self.environ, self._guard = environ, guard
         # Connections belong to the event loop that opened them, and end with it.
         self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _Opened] = WeakKeyDictionary()
 
@@ -82,5 +89,5 @@ class Transport:
         if opened.session is None:
             from showandtell.network.http_session import Session  # noqa: PLC0415 - slow to import, and only needed to send
 
-            opened.session = Session(self.timeouts, self.environ)
+            opened.session = Session(self.timeouts, self.environ, self._guard)
         return opened.session

@@ -161,7 +161,7 @@ async def respond_in(server: Server, user: User, both: Asked, link: Link, place:
         request = structs.replace(
             request, content=(), trigger="regenerate-message", message_id=earlier.message_id, client_id=None
         )
-    choice = await choose_model(server, user, request, conversation, place.head.preferences)
+    choice = await choose_model(server, user, request, conversation, place.head)
     async with new_drafts(server, user, request, conversation) as drafts:
         if asked.content is not None:  # a client may type over an interrupt, and cancel it in the same request
             waiting = {call.call_id for call in waiting_calls(conversation.messages)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -18,17 +18,35 @@ from showandtell.config.user_settings import data_folder
 from showandtell.errors import MissingKey, ShowAndTellError, StorageFailed
 from showandtell.media import gate
 from showandtell.network.transport import Transport
-from showandtell.server import account, ag_ui, chat, conversations, examples, health, models, preferences, shares
+from showandtell.server import (
+    account,
+    ag_ui,
+    all_files,
+    backups,
+    chat,
+    conversation_settings,
+    conversations,
+    examples,
+    full_context,
+    health,
+    key_routes,
+    models,
+    pending_routes,
+    preferences,
+    presets,
+    shares,
+)
 from showandtell.server.answers import install_error_handlers
 from showandtell.server.auth import backchannel, login
 from showandtell.server.auth.confirmations import Confirmations
 from showandtell.server.auth.host_user import HostUsers
-from showandtell.server.auth.keys import Keys, load_secret
+from showandtell.server.auth.keys import Keys, load_secret, previous_secrets
 from showandtell.server.auth.login_codes import read_generation
 from showandtell.server.auth.oidc import Issuer
 from showandtell.server.auth.people import People
 from showandtell.server.auth.renewals import follow_renewals
 from showandtell.server.auth.sessions import Sessions
+from showandtell.server.auth.stored_secrets import StoredSecrets
 from showandtell.server.config import Config
 from showandtell.server.deleting import UploadDeletions
 from showandtell.server.files import attachments, contents
@@ -43,12 +61,16 @@ from showandtell.server.observability.requests import RequestLog
 from showandtell.server.observability.telemetry import FASTAPI, make_telemetry
 from showandtell.server.openapi import customize_openapi
 from showandtell.server.pages import BUILT, Assets, page_router, respond_not_found
+from showandtell.server.provider_keys.access import ProviderAccess, open_access
+from showandtell.server.provider_keys.stored_keys import EVERYONE
 from showandtell.server.readiness import Readiness
 from showandtell.server.runs.agents import Agents, ModelAgents
 from showandtell.server.runs.execute import RunExecutor, Watcher
 from showandtell.server.runs.given_agents import GivenAgents
 from showandtell.server.runs.manager import Runs
 from showandtell.server.runs.stream_addresses import StreamAddresses
+from showandtell.server.runs.titles import Titles, UsageCounter
+from showandtell.server.send_pending import send_forever
 from showandtell.server.state import Server
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.lease import Terms
@@ -74,10 +96,18 @@ ROUTERS = (
     attachments.router,
     contents.router,
     shares.router,
+    backups.router,
+    pending_routes.router,
     conversations.router,
+    full_context.router,
+    conversation_settings.router,
+    conversation_settings.choices_router,
+    all_files.router,
     models.router,
     examples.router,
     preferences.router,
+    presets.router,
+    key_routes.router,
     account.router,
     login.router,
     backchannel.router,
@@ -89,10 +119,14 @@ def make_app(config: Config) -> FastAPI:
     """Return the server as an ASGI application. Its lifespan opens and closes the store and the runs."""
     metrics, telemetry = Metrics(VERSION), make_telemetry()
     watchers: tuple[Watcher, ...] = (log_run, lambda live: RunMeter(metrics, live.row.model).count, telemetry.watch)
+    counters: tuple[UsageCounter, ...] = (
+        lambda live, usage: metrics.count_tokens(metrics.model(live.row.model), usage),
+        telemetry.count_title,
+    )
 
     @asynccontextmanager
     async def open_with_metrics() -> AsyncGenerator[Server]:
-        async with open_server(config, watchers) as server:
+        async with open_server(config, watchers, counters) as server:
             metrics.watch(lambda: server.runs.readers, lambda: server.runs.live_count)
             yield server
 
@@ -137,61 +171,84 @@ def make_app(config: Config) -> FastAPI:
 
 
 @asynccontextmanager
-async def open_server(config: Config, watchers: Sequence[Watcher] = ()) -> AsyncGenerator[Server]:
-    """Open the store, the runs and the other parts of a server. `watchers` see the events of all runs."""
+async def open_server(
+    config: Config, watchers: Sequence[Watcher] = (), counters: Sequence[UsageCounter] = ()
+) -> AsyncGenerator[Server]:
+    """Open the parts of a server. `watchers` see the events of all runs, `counters` the tokens of titles."""
     location = config.place
     if config.user is None:  # the event loop is this server's own
         # More than Python's default: each wait for a file in a slow store occupies a thread.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_THREADS, "work"))
     decoder = read_rates(config.rates)["decoder"]
     gate.BUDGET.seconds, gate.BUDGET.window = decoder.amount, decoder.seconds
-    keys = Keys(config.secret or load_secret(folder_of(config)), config.token)
+    secret = config.secret or load_secret(folder_of(config))
+    keys, secrets = Keys(secret, config.token), StoredSecrets(secret, *previous_secrets())
     terms = Terms(config.clock, length=LEASE_SECONDS, timeout=LOCK_TIMEOUT)
-    async with config.store or location.store(terms) as store, Transport() as transport:
-        agents, catalog = agents_of(config, transport)
-        default = catalog.choose(None)
-        try:
-            agents.get(default, agents.new_settings(default))
-        except MissingKey as error:  # other models may work, and the page shows the reason
-            log.warning("the default model %s is not available: %s", default, error)
+    async with (
+        config.store or location.store(terms) as store,
+        open_access(config, store.database, secrets) as access,
+    ):
+        agents, catalog = agents_of(config, access)
+        await check_model(agents, default := catalog.choose(None))
         addresses = StreamAddresses(keys)
-        executor = RunExecutor(store, agents, addresses, watchers, config.deps)
-        async with agents, Runs(store, executor) as runs:
-            people = People(store.database)
-            accounts = Issuer(config.oidc, transport.send, people.remember) if config.oidc is not None else None
-            key = keys.derive("refresh tokens")
-            confirmations = Confirmations(store.database, accounts, key, config.clock) if accounts else None
+        titles = Titles(store.database, agents, counters)
+        executor = RunExecutor(store, agents, addresses, (*watchers, titles.watch), config.deps)
+        async with agents, titles, Runs(store, executor) as runs:
+            people = People(store.database, config.oidc.admin_claim if config.oidc else None)
+            accounts = config.oidc and Issuer(config.oidc, access.transports.direct.send, people.remember)
+            confirmations = Confirmations(store.database, accounts, secrets, config.clock) if accounts else None
             sessions = Sessions(store.database, config.clock, confirmations, store.make_room)
             keys.use_generation(await read_generation(store.database))
             deletions = UploadDeletions()
-            tasks = {
-                asyncio.create_task(collect_forever(store, sessions, deletions)),
-                asyncio.create_task(keep_reserve(store)),
-                asyncio.create_task(follow_renewals(store.database, keys, sessions)),
-                asyncio.create_task(load_client(default)),
-            }
+            server = Server(
+                config,
+                store,
+                keys,
+                sessions,
+                agents,
+                runs,
+                addresses,
+                catalog,
+                Readiness(store),
+                access,
+                accounts,
+                HostUsers(config.user) if config.user is not None else None,
+                deletions=deletions,
+            )
+            jobs = (
+                collect_forever(store, sessions, deletions),
+                keep_reserve(store),
+                follow_renewals(store.database, keys, sessions),
+                load_client(default),
+                send_forever(server),
+            )
             try:
-                parts = (
-                    config,
-                    store,
-                    keys,
-                    sessions,
-                    agents,
-                    runs,
-                    addresses,
-                    catalog,
-                    Readiness(store),
-                    accounts,
-                    HostUsers(config.user) if config.user is not None else None,
-                )
-                yield Server(*parts, deletions=deletions)
+                async with in_background(*jobs):
+                    yield server
             finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.wait(tasks)
                 await deletions.close()
                 if confirmations is not None:
                     await confirmations.close()
+
+
+async def check_model(agents: Agents, model: str) -> None:
+    """Log why the default model is not available. Others may work, and the page shows the reason."""
+    try:
+        await agents.get(model, agents.new_settings(model), EVERYONE)
+    except MissingKey as error:
+        log.warning("the default model %s is not available: %s", model, error)
+
+
+@asynccontextmanager
+async def in_background(*jobs: Coroutine[None, None, None]) -> AsyncGenerator[None]:
+    """Run jobs until the end of the context."""
+    tasks = [asyncio.create_task(job) for job in jobs]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
 
 
 def folder_of(config: Config) -> Path:
@@ -200,13 +257,14 @@ def folder_of(config: Config) -> Path:
     return folder or data_folder()
 
 
-def agents_of(config: Config, transport: Transport) -> tuple[Agents, Catalog]:
+def agents_of(config: Config, access: ProviderAccess) -> tuple[Agents, Catalog]:
     """The agents of a server, and what its users can choose from."""
     if config.agents is not None:
         given = GivenAgents(config.agents)
         return given, given
-    catalog = ModelCatalog(default=config.default_model, describer=name_describer(config.file_policy.describe))
-    return ModelAgents(config, transport), catalog
+    describer = name_describer(config.file_policy.describe)
+    catalog = ModelCatalog(default=config.default_model, describer=describer, access=access)
+    return ModelAgents(config, access), catalog
 
 
 async def collect_forever(store: Store, sessions: Sessions, deletions: UploadDeletions) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -10,28 +10,24 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from showandtell.core.messages.file_json import Link
-from showandtell.core.messages.message import BranchPoint
 from showandtell.core.ui_stream.chunks import DONE, HEADERS, Error, serialize
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, User, current_user
 from showandtell.server.chat_request import ChatRequest, parse_chat_request
-from showandtell.server.drafts import new_drafts, with_file_ids
+from showandtell.server.drafts import with_file_ids
 from showandtell.server.event_stream import EventStream
 from showandtell.server.files.file_addresses import CurrentLink, current_address_reader, current_link
-from showandtell.server.idempotency import find_branch_point, starts_branch
 from showandtell.server.if_running import StreamForm
-from showandtell.server.model_choice import choose_model
 from showandtell.server.new_messages import (
     Place,
     answer_body,
     find_last_run,
-    find_repeat,
+    find_or_start,
     in_place,
-    start_run,
 )
 from showandtell.server.runs.execute import replay_run
-from showandtell.server.runs.live_run import RunRequest
 from showandtell.server.schemas import errors
+from showandtell.server.send_pending import send_in_turn, store_waiting
 from showandtell.server.state import CurrentServer, Server, get_server
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.access import resolve
@@ -68,6 +64,11 @@ REQUEST_BODY: dict[str, Any] = {
                         "trigger": {"enum": ["submit-message", "regenerate-message"]},
                         "messageId": {"type": ["string", "null"], "description": "the message to edit or regenerate"},
                         "model": {"type": ["string", "null"], "description": "provider:model, or inspector"},
+                        "settings": {
+                            "type": ["object", "null"],
+                            "description": "those of a new conversation, as `PUT /api/conversations/{id}/settings` "
+                            "takes them; ignored for any other",
+                        },
                         "if_running": {
                             "enum": ["stop", "queue", "error"],
                             "description": "a running answer is stopped (the default), answered before, or a 409",
@@ -102,9 +103,13 @@ async def chat(request: Request) -> Response:
 
     async def respond(asked: ChatRequest) -> Response:
         at = partial(respond_in, server, user, asked, link)
-        return await in_place(server, user, asked.chat_id, asked.client_id, at)
+        return await in_place(server, user, asked.chat_id, asked.client_id, at, settings=asked.settings)
 
-    return await answer_body(request, server, user, parse, respond, form=FORM)
+    async def enqueue(asked: ChatRequest, conversation_id: str) -> Callable[[], Awaitable[None]] | None:
+        message = await store_waiting(server, user, asked, conversation_id)
+        return None if message is None else partial(send_in_turn, server, user, message)
+
+    return await answer_body(request, server, user, parse, respond, form=FORM, enqueue=enqueue)
 
 
 def failure(text: str) -> bytes:
@@ -118,29 +123,10 @@ FORM = StreamForm(HEADERS, failure)
 async def respond_in(server: Server, user: User, request: ChatRequest, link: Link, place: Place) -> Response:
     """Start the run of a request and stream it; for a repeated request, replay or follow its run."""
     conversation = place.conversation
-    repeat = await find_repeat(server, request, place)
-    if repeat.run is not None:
-        return await replay_or_follow(server, conversation, repeat.run, link)
-    choice = await choose_model(server, user, request, conversation, place.head.preferences)
-    async with new_drafts(server, user, request, conversation) as drafts:
-        branch_point = await read_branch_point(server, request, conversation)
-        run_request = RunRequest(drafts, branch_point, choice.settings, place.create)
-        row, live = await start_run(server, user, place, choice, run_request, key=repeat.key)
+    row, live = await find_or_start(server, user, request, place)
     if live is None:
         return await replay_or_follow(server, conversation, row, link)
     return stream_response(server, live.buffer.follow(), conversation.id, link)
-
-
-async def read_branch_point(
-    server: Server, request: ChatRequest, conversation: StoredConversation
-) -> BranchPoint | None:
-    """The message that a new branch follows; None if the request starts no branch. Raises `NotFound`."""
-    if not starts_branch(request):
-        return None
-    run = None
-    if request.message_id is not None:
-        run = await runs.find_of_client(server.store.database, conversation.id, request.message_id)
-    return find_branch_point(request, conversation.messages, await conversation.everything(), run)
 
 
 async def replay_or_follow(server: Server, conversation: StoredConversation, row: RunRow, link: Link) -> Response:

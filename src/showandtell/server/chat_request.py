@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from showandtell.core.events.types import IfRunning
+from showandtell.core.messages.conversation_settings import ConversationSettings
 from showandtell.core.messages.file_json import FileSource
 from showandtell.core.wire.bounded import Item, decode_bounded
 from showandtell.errors import BadInput
@@ -62,7 +63,7 @@ class ClientMessage(Item, frozen=True):
 
 
 class Body(Struct, frozen=True, rename="camel"):
-    """The stock client's request body, with `model` and `if_running` added. `message` is the last one of `messages`."""
+    """The stock client's request body, with `model`, `if_running` and `settings` added. `message` is the last one."""
 
     id: str
     messages: list[ClientMessage] = []
@@ -71,6 +72,7 @@ class Body(Struct, frozen=True, rename="camel"):
     message_id: str | None = None
     model: str | None = None
     if_running: IfRunning = field(default="stop", name="if_running")
+    settings: ConversationSettings | None = None
 
 
 class FileId(Struct, frozen=True):
@@ -87,6 +89,7 @@ class ChatRequest(Struct, frozen=True):
     """A parsed request. `content` holds texts and files in order; `client_id` is the client's id of the message.
 
     `message_id` names an earlier message to edit or to regenerate. `approvals` maps call ids to decision and reason.
+    `settings` are those of a new conversation.
     """
 
     chat_id: str
@@ -97,6 +100,7 @@ class ChatRequest(Struct, frozen=True):
     message_id: str | None
     model: str | None
     if_running: IfRunning = "stop"
+    settings: ConversationSettings | None = None
 
     @property
     def is_edit(self) -> bool:
@@ -154,6 +158,7 @@ def parse_chat_request(data: bytes) -> ChatRequest:
         body.message_id,
         body.model,
         body.if_running,
+        body.settings,
     )
 
 

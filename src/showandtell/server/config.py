@@ -38,6 +38,10 @@ class Config:
     users sign in with an issuer's accounts, in place of the single user. `log_clients` adds clients' addresses and
     users' names to the log.
 
+    `admins` are the users who may give keys of providers for everyone on the page; without accounts, the single user
+    may. With `user_keys`, each user with an account may give keys of their own. `provider_hosts` are hosts inside the
+    network, written `host` or `host:port`, that a base URL of the page may name.
+
     `user` and `agents` belong to an application that is mounted in another one: a function that identifies the users of
     that program, and its agents by name. `store` is a store to use in place of `place`. `public_url` is the address of
     the application for its clients, if their requests don't show it, as behind a proxy that adds a prefix.
@@ -65,6 +69,9 @@ class Config:
     file_policy: FilePolicy = field(default_factory=FilePolicy)
     max_message_files: int = 50
     rates: str = ""
+    admins: tuple[str, ...] = ()
+    user_keys: bool = False
+    provider_hosts: tuple[str, ...] = ()
     oidc: Oidc | None = None
     log_clients: bool = False
     page: Path | None = None

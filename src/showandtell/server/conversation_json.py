@@ -14,12 +14,14 @@ from showandtell.agent.decide import Done, LoopLimits, Wait, decide
 from showandtell.core.events.replay import is_undecided
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import Usage
+from showandtell.core.messages.conversation_settings import ConversationSettings
 from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.message import Message
 from showandtell.core.planning.values import View
 from showandtell.core.ui_stream.messages import Page, branches, ui_messages
 from showandtell.core.ui_stream.ui_stream import answer_id
 from showandtell.server.auth.authenticate import User
+from showandtell.server.send_pending import wait_sent
 from showandtell.server.state import Server
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.transcript import AnswerRun, Transcript, read_transcript
@@ -28,6 +30,9 @@ from showandtell.storage.conversations.transcript import AnswerRun, Transcript, 
 async def read_conversation(server: Server, user: User, id: str, link: Link, newest: int | None = None) -> bytes:  # noqa: A002 - it is one
     """Read a conversation as JSON, with at least its `newest` messages. Raises `NotFound` without access."""
     transcript = await read_transcript(server.store.database, id, user.name)
+    if transcript.overview.pending and not transcript.overview.running:
+        await wait_sent(server, id)  # readers of the answer that has just ended see the next question at once
+        transcript = await read_transcript(server.store.database, id, user.name)
     limits = LoopLimits(server.agents.max_steps, server.agents.need_approval)
     return await asyncio.to_thread(lambda: encode(conversation_json(transcript, limits, link, newest)))
 
@@ -48,10 +53,12 @@ def conversation_json(transcript: Transcript, limits: LoopLimits, link: Link, ne
         "created": about.created,
         "changed": about.changed,
         "model": about.model,
+        "settings": None if transcript.settings is None else settings_json(transcript.settings),
         "right": about.right,
         "shared_by": about.shared_by,
         "running": about.running,
         "waiting": is_waiting,
+        "pending": about.pending,
         "earlier": start > 0,
         "messages": encode_each(ui_messages(shown, page)),
         "attachments": encode_each(map(links.attachment, transcript.attachments.values())),
@@ -143,3 +150,14 @@ def derive_status(view: View, limits: LoopLimits) -> tuple[str, str | None]:
         case _:
             is_passed = is_undecided(view.messages[-1])
             return "incomplete", "undecided" if is_passed else "cut"
+
+
+def settings_json(settings: ConversationSettings) -> dict[str, Any]:
+    """All settings as JSON; `on_full` if it is set."""
+    known = {
+        "model": settings.model,
+        "instructions": settings.instructions,
+        "temperature": settings.temperature,
+        "tools": settings.tools,
+    }
+    return known if settings.on_full is None else {**known, "on_full": settings.on_full}

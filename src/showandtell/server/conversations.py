@@ -1,14 +1,17 @@
-"""Routes of conversations: list, search, read, rename, switch branches, export, delete."""
+"""Routes of conversations: list, search, read, organize, switch branches, export, delete."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import datetime as dt
+from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Depends, Query
-from msgspec import Meta, Struct
-from pydantic import ConfigDict, Field
+from msgspec import UNSET, Meta, Struct, UnsetType, structs, to_builtins
+from pydantic import AwareDatetime, ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
+from showandtell.core.media_types.kinds import Kind
+from showandtell.core.messages.file_json import Link, attachment_json
 from showandtell.core.messages.message import Message
 from showandtell.core.ui_stream.ui_stream import question_id
 from showandtell.errors import Busy
@@ -20,10 +23,12 @@ from showandtell.server.export import Export
 from showandtell.server.files.file_addresses import CurrentLink
 from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.json_compression import JsonResponse
-from showandtell.server.schemas import BINARY, AttachmentShape, Shape, errors, json_response
-from showandtell.server.state import CurrentServer
-from showandtell.storage.conversations import library, runs, sharing
+from showandtell.server.schemas import BINARY, AttachmentShape, ConversationSettingsShape, Shape, errors, json_response
+from showandtell.server.state import CurrentServer, Server
+from showandtell.storage.conversations import library, organizing, runs, sharing
 from showandtell.storage.conversations.access import check_id, resolve
+from showandtell.storage.conversations.organizing import MAX_TAGS, MAX_TITLE
+from showandtell.storage.conversations.search import Search
 from showandtell.storage.database.lease import BUSY
 
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
@@ -36,6 +41,13 @@ LISTED_CONVERSATION: dict[str, Any] = {
     "messages": 4,
     "files": 1,
     "running": False,
+}
+OWN_CONVERSATION: dict[str, Any] = {
+    **LISTED_CONVERSATION,
+    "pinned": True,
+    "archived": False,
+    "tags": ["invoices"],
+    "match": None,
 }
 
 
@@ -51,12 +63,31 @@ class ListedShape(Shape):
     running: bool = Field(description="whether a run is in progress")
 
 
+class MatchShape(Shape):
+    """Where a search found a conversation."""
+
+    title: bool = Field(description="whether its title has all words")
+    message: str | None = Field(description="the part of its newest matching message that has the words")
+    message_id: str | None = Field(description="that message; for a tool's result, the answer that it belongs to")
+    files: list[AttachmentShape] = Field(description="its first matching files, at most 4")
+    more_files: int = Field(description="matching files besides")
+
+
+class OwnConversationShape(ListedShape):
+    """One of your own conversations."""
+
+    pinned: bool
+    archived: bool
+    tags: list[str]
+    match: MatchShape | None = Field(description="null without a search")
+
+
 class FoundShape(Shape):
     """A page of the list. `next` is the `before` of the next page; null: there is none."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"conversations": [LISTED_CONVERSATION], "next": None}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"conversations": [OWN_CONVERSATION], "next": None}]})
 
-    conversations: list[ListedShape]
+    conversations: list[OwnConversationShape]
     next: str | None
 
 
@@ -80,27 +111,55 @@ class ConversationShape(Shape):
     created: float
     changed: float
     model: str | None = Field(description="the model of the last run")
+    settings: ConversationSettingsShape | None = Field(
+        description="those of this conversation alone; null if nothing is set, and for others than its owner"
+    )
     right: Literal["owner", "writer", "reader"]
     shared_by: str | None = Field(description="display name of its owner, if that isn't you")
     running: bool
     waiting: bool = Field(description="whether a tool call is waiting for approval")
+    pending: int = Field(description="your messages that wait to be sent")
     earlier: bool = Field(description="whether there are earlier messages than these")
     messages: list[MessageShape]
     attachments: list[AttachmentShape]
 
 
-class NewTitle(Struct, forbid_unknown_fields=True):
-    """The body of a request that renames a conversation."""
+class ConversationChange(Struct, forbid_unknown_fields=True):
+    """The body of a request that changes a conversation. What is left out stays."""
 
-    title: Annotated[str, Meta(min_length=1, max_length=library.MAX_TITLE)]
+    title: Annotated[str, Meta(min_length=1, max_length=MAX_TITLE)] | UnsetType = UNSET
+    pinned: bool | UnsetType = UNSET
+    archived: bool | UnsetType = UNSET
+    tags: Annotated[list[Annotated[str, Meta(max_length=MAX_TITLE)]], Meta(max_length=MAX_TAGS)] | UnsetType = UNSET
 
 
-class Titled(Shape):
-    """The title as it is stored, on one line."""
+CHANGED: dict[str, Any] = {"title": "Invoices of May", "pinned": True, "archived": False, "tags": ["invoices"]}
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Invoices of May"}]})
+
+class OrderShape(Shape):
+    """What is set for a conversation, as it is stored: title and tags on one line, the tags by name."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [CHANGED]})
 
     title: str
+    pinned: bool
+    archived: bool
+    tags: list[str]
+
+
+class TagShape(Shape):
+    """A tag, and how many conversations have it."""
+
+    name: str
+    conversations: int
+
+
+class TagsShape(Shape):
+    """All tags, by name."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"tags": [{"name": "invoices", "conversations": 3}]}]})
+
+    tags: list[TagShape]
 
 
 class Branch(Struct, forbid_unknown_fields=True):
@@ -109,23 +168,60 @@ class Branch(Struct, forbid_unknown_fields=True):
     message_id: str
 
 
+#: A day, or a moment with its time zone. Moments first: midnight would be read as a day.
+Time: TypeAlias = AwareDatetime | dt.date | None
+
+
+async def current_search(
+    q: Annotated[
+        str, Query(max_length=500, description="words that the title, a message or the name of a file must contain")
+    ] = "",
+    kind: Annotated[Kind | None, Query(description="only conversations with such a file")] = None,
+    since: Annotated[Time, Query(description="the first day (UTC), or the first moment")] = None,
+    until: Annotated[Time, Query(description="the last day (UTC), or the moment after the last")] = None,
+) -> Search:
+    """What a request searches for."""
+    return Search(q, kind, since, until)
+
+
 @router.get("", operation_id="list_conversations", responses={200: {"model": FoundShape}, **errors(404, 422)})
-async def list_conversations(
+async def list_conversations(  # noqa: PLR0917 - its parameters are those of the query
     server: CurrentServer,
     user: CurrentUser,
-    q: Annotated[str, Query(max_length=500, description="words that the title or a message must contain")] = "",
+    link: CurrentLink,
+    search: Annotated[Search, Depends(current_search)],
+    archived: Annotated[bool, Query(description="only the archived ones")] = False,
+    tag: Annotated[str | None, Query(max_length=200, description="only those with this tag")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[str | None, Query(description="the `next` of the previous page")] = None,
 ) -> Response:
-    """List your conversations, most recently changed first.
+    """List your conversations, most recently changed first. The first page begins with the pinned ones in addition.
 
-    A search reads a few thousand conversations per request, so a page may be empty and still have a `next`.
+    A search finds archived ones, too, or with `archived` only those. It reads a few thousand conversations per request,
+    so a page may be empty and still have a `next`.
     """
     if before is not None:
         await resolve(server.store.database, check_conversation_id(before), user.name, "owner")
-    return json_response(
-        await library.list_conversations(server.store.database, user.name, q, limit=limit, before=before)
+    page = await library.list_conversations(
+        server.store.database, user.name, search, archived=archived, tag=tag, limit=limit, before=before
     )
+    found = [conversation_json(conversation, link) for conversation in page.conversations]
+    return json_response({"conversations": found, "next": page.next})
+
+
+def conversation_json(conversation: library.OwnConversation, link: Link) -> dict[str, Any]:
+    """A conversation of the list as JSON."""
+    row = structs.asdict(conversation)
+    if conversation.match is not None:
+        files = [attachment_json(file, conversation.id, link) for file in conversation.match.files]
+        row["match"] = {**structs.asdict(conversation.match), "files": files}
+    return row
+
+
+@router.get("/tags", operation_id="list_tags", responses={200: {"model": TagsShape}, **errors()})
+async def list_tags(server: CurrentServer, user: CurrentUser) -> Response:
+    """List the tags of your conversations."""
+    return json_response({"tags": await organizing.list_tags(server.store.database, user.name)})
 
 
 Newest = Annotated[
@@ -148,31 +244,36 @@ async def get_conversation(
 @router.patch(
     "/{id}",
     operation_id="rename_conversation",
-    responses={200: {"model": Titled}, **errors(404, 413, 415, 422)},
-    openapi_extra=describe_body(NewTitle, {"title": "Invoices of May"}),
+    responses={200: {"model": OrderShape}, **errors(404, 413, 415, 422)},
+    openapi_extra=describe_body(ConversationChange, CHANGED),
 )
-async def rename_conversation(
+async def change_conversation(
     server: CurrentServer,
     user: CurrentUser,
     id: str,  # noqa: A002 - it is one
-    body: Annotated[NewTitle, Depends(json_body(NewTitle))],
+    body: Annotated[ConversationChange, Depends(json_body(ConversationChange))],
 ) -> Response:
-    """Change the title of a conversation."""
-    return json_response(
-        {"title": await library.rename(server.store.database, check_conversation_id(id), user.name, body.title)}
-    )
+    """Change the title, pin, archive or tags of a conversation. Only its owner may."""
+    check_conversation_id(id)
+    changes = to_builtins(body)
+    return json_response(await organizing.organize(server.store.database, id, user.name, server.clock(), **changes))
 
 
 @router.delete("/{id}", operation_id="delete_conversation", status_code=204, responses=errors(404))
 async def delete_conversation(server: CurrentServer, user: CurrentUser, id: str) -> Response:  # noqa: A002 - it is one
     """Stop its run, and delete a conversation with its files, including uploads to providers."""
-    await resolve(server.store.database, check_conversation_id(id), user.name, "owner")
+    await delete_stored(server, user.name, check_conversation_id(id))
+    return Response(status_code=204)
+
+
+async def delete_stored(server: Server, user: str, id: str) -> None:  # noqa: A002 - it is one
+    """Stop the run of a conversation and delete it. Raises `NotFound` unless it is the user's."""
+    await resolve(server.store.database, id, user, "owner")
     await server.store.make_room()
     if row := await runs.find_running(server.store.database, id):
         await server.runs.stop(row)
-    deleted = await server.store.delete(id, user.name)
+    deleted = await server.store.delete(id, user)
     await server.deletions.delete(deleted.uploads)
-    return Response(status_code=204)
 
 
 @router.post(

@@ -53,6 +53,13 @@ async def new_drafts(
 
     Raises `BadInput` if it is empty, `BadFile`, and `NotFound` for a file that isn't the user's.
     """
+    async with uploaded(server, user, request) as content:
+        yield await make_drafts(server, user, request, content, conversation)
+
+
+@asynccontextmanager
+async def uploaded(server: Server, user: User, request: ChatRequest) -> AsyncGenerator[list[str | FileId]]:
+    """Yield the content of a request, whose files are uploaded. They are deleted again on any error."""
     uploads, added = server.store.uploads(user.name), list[FileId]()
 
     async def store(part: Content) -> str | FileId:
@@ -63,8 +70,7 @@ async def new_drafts(
 
     try:
         check_number_of_files(server, request)
-        content = [await store(part) for part in request.content]
-        yield await make_drafts(server, user, request, content, conversation)
+        yield [await store(part) for part in request.content]
     except BaseException:
         for file in added:
             with suppress(ShowAndTellError):

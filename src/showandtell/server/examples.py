@@ -11,59 +11,83 @@ from starlette.responses import Response
 
 from showandtell import samples
 from showandtell.core.messages.file import File
-from showandtell.errors import NotFound
+from showandtell.errors import NotFound, UnknownModel
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.files.attachments import file_json
 from showandtell.server.files.file_addresses import CurrentLink
 from showandtell.server.files.receiving import all_or_none
 from showandtell.server.schemas import PENDING, AttachmentShape, Shape, errors, json_response
-from showandtell.server.state import CurrentServer
+from showandtell.server.state import CurrentServer, Server
 
 router = APIRouter(prefix="/api/examples", tags=["examples"])
 
 
 class Example(Struct, frozen=True):
-    """A prompt with the title of its card and the names of its sample files."""
+    """A prompt with the title of its card, the names of its sample files, and the tool that it needs.
+
+    `models` are two that answer it, to be compared; empty for the user's own model.
+    """
 
     name: str
     title: str
     text: str
     files: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    tool: str = ""
 
 
 EXAMPLES = (
     Example(
         "chart",
         "Draw a chart",
-        'Draw a bar chart titled "Visitors from Monday to Friday" with the values 120, 95, 140, 180 and 230.',
+        'Draw a bar chart titled "Visitors by day" from this table.',
+        ("visitors.csv",),
+        tool="chart",
     ),
-    Example("invoice", "Read an invoice", "What is the total of this invoice, and when is it due?", ("invoice.pdf",)),
     Example(
-        "pictures",
-        "Compare two pictures",
-        "Compare these two pictures: what do they have in common, and how do they differ?",
-        ("harbour.png", "kiwi.jpg"),
+        "pages",
+        "Read a PDF page by page",
+        "Go through this PDF page by page: show each one, and sum it up.",
+        ("guide.pdf",),
+        tool="view_file",
+    ),
+    Example(
+        "apis",
+        "Give two APIs one picture",
+        "Show me image 1 again, with view_file.",
+        ("harbour.png",),
+        models=("inspector:anthropic-messages", "inspector:openai-chat"),
+        tool="view_file",
     ),
 )
 BY_NAME = {example.name: example for example in EXAMPLES}
-INVOICE_EXAMPLE: dict[str, Any] = {**to_builtins(BY_NAME["invoice"]), "files": ["invoice.pdf"]}
+
+
+def example_json(example: Example) -> dict[str, Any]:
+    """An example as JSON."""
+    shown = ("name", "title", "text", "files", "models")
+    return {name: value for name, value in to_builtins(example).items() if name in shown}
+
+
+PAGES_EXAMPLE: dict[str, Any] = {**example_json(BY_NAME["pages"]), "files": ["guide.pdf"], "models": []}
 
 
 class ExampleShape(Shape):
-    """An example prompt, and the names of its files."""
+    """An example prompt, the names of its files, and two models that answer it; none for the user's own."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [INVOICE_EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [PAGES_EXAMPLE]})
 
     name: str
     title: str
     text: str
     files: list[str]
+    models: list[str]
 
 
 class ExamplesShape(Shape):
     """All example prompts."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"examples": [INVOICE_EXAMPLE]}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"examples": [PAGES_EXAMPLE]}]})
 
     examples: list[ExampleShape]
 
@@ -72,7 +96,7 @@ class PreparedShape(Shape):
     """The text and the uploads to send as a message."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"text": INVOICE_EXAMPLE["text"], "attachments": [PENDING]}]}
+        json_schema_extra={"examples": [{"text": PAGES_EXAMPLE["text"], "attachments": [PENDING]}]}
     )
 
     text: str
@@ -80,10 +104,21 @@ class PreparedShape(Shape):
 
 
 @router.get("", operation_id="list_examples", responses={200: {"model": ExamplesShape}, **errors()})
-async def list_examples(user: CurrentUser) -> Response:
-    """List the example prompts."""
+async def list_examples(server: CurrentServer, user: CurrentUser) -> Response:
+    """List the example prompts whose tool and models this server has."""
     del user
-    return json_response({"examples": EXAMPLES})
+    tools = {tool.name for tool in await server.agents.available_tools()}
+    found = [one for one in EXAMPLES if one.tool in tools and all(has_model(server, name) for name in one.models)]
+    return json_response({"examples": [example_json(example) for example in found]})
+
+
+def has_model(server: Server, name: str) -> bool:
+    """Whether a message may name this model."""
+    try:
+        server.catalog.check(name)
+    except UnknownModel:
+        return False
+    return True
 
 
 @router.post(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
@@ -44,33 +44,38 @@ class StreamForm(Struct, frozen=True):
     failure: Callable[[str], bytes]
 
 
-class PendingMessage(Struct, frozen=True):
-    """A request that couldn't be answered yet. `respond` answers it, or raises `AnswerRunning` again."""
+#: Stores a message in the queue of a conversation, and returns the function that waits until it was sent. None for
+#: requests that can't be stored.
+Enqueue: TypeAlias = Callable[[str], Awaitable[Callable[[], Awaitable[None]] | None]]
+
+
+class WaitingRequest(Struct, frozen=True):
+    """A request that couldn't be answered yet. `respond` answers it, or raises `AnswerRunning` again.
+
+    With `enqueue`, a message that waits for the end of an answer is stored.
+    """
 
     server: Server
     user: User
     respond: Callable[[], Awaitable[Response]]
+    enqueue: Enqueue | None = None
 
     async def answer(self, if_running: IfRunning, running: RunRow, form: StreamForm) -> Response:
         """Answer it as soon as its client wishes. Raises `Busy`."""
-        self._check_is_own(running)
+        check_is_own(running, self.user)
         match if_running:
             case "stop":
                 return await self._answer_after(running, stop=True)
             case "queue":
-                return self._answer_in_line(running, form)
+                return await self._answer_in_line(running, form)
             case "error":
                 raise Busy(BUSY)
-
-    def _check_is_own(self, running: RunRow) -> None:
-        if running.user_id != self.user.name:
-            raise Busy(OF_ANOTHER)
 
     async def _answer_after(self, running: RunRow, *, stop: bool) -> Response:
         """Answer it once the conversation is free."""
         runs = self.server.runs
         while True:
-            self._check_is_own(running)
+            check_is_own(running, self.user)
             if stop:
                 await runs.stop(running)
             try:
@@ -84,17 +89,27 @@ class PendingMessage(Struct, frozen=True):
             except AnswerRunning as found:
                 running = found.run
 
-    def _answer_in_line(self, running: RunRow, form: StreamForm) -> Response:
+    async def _answer_in_line(self, running: RunRow, form: StreamForm) -> Response:
         """Stream the answer after that of a run. The message is answered even if its client leaves meanwhile."""
         self.server.line.check(self.user.name)
+        wait_sent = None if self.enqueue is None else await self.enqueue(running.conversation_id)
 
         async def wait_and_answer() -> Response:
             async with self.server.line.place(running.conversation_id, self.user.name):
-                return await self._answer_after(running, stop=False)
+                if wait_sent is None:
+                    return await self._answer_after(running, stop=False)
+                await wait_sent()
+                return await self.respond()
 
         answer = self.server.runs.hold(asyncio.create_task(wait_and_answer()))
         headers = {**form.headers, "x-conversation-id": running.conversation_id}
         return EventStream(follow(answer, form), headers=headers)
+
+
+def check_is_own(running: RunRow, user: User) -> None:
+    """Raise `Busy` if a run answers another person: it is neither stopped nor waited for."""
+    if running.user_id != user.name:
+        raise Busy(OF_ANOTHER)
 
 
 async def follow(answer: asyncio.Task[Response], form: StreamForm) -> AsyncGenerator[bytes]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar, cast
 
 import msgspec
 from starlette.requests import Request
@@ -28,6 +28,19 @@ def json_body(kind: type[T]) -> Callable[[Request], Awaitable[T]]:
 
 def describe_body(kind: type[Any], example: object) -> dict[str, Any]:
     """The OpenAPI description of such a body, for `openapi_extra`."""
-    _, components = msgspec.json.schema_components([kind])
-    content = {"schema": components[kind.__name__], "example": example}
+    (schema,), components = msgspec.json.schema_components([kind])
+    content = {"schema": inline(schema, components), "example": example}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
+
+
+def inline(schema: Any, components: Mapping[str, Any]) -> Any:
+    """A schema with the components that it refers to in it."""
+    match schema:
+        case {"$ref": str(path)}:
+            return inline(components[path.rpartition("/")[2]], components)
+        case dict():
+            return {key: inline(value, components) for key, value in cast("dict[str, Any]", schema).items()}
+        case list():
+            return [inline(value, components) for value in cast("list[Any]", schema)]
+        case _:
+            return schema

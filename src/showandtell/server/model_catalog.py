@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.config.user_settings import find_target, read_overrides
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.matrix import NO_OVERRIDES, PROBES, InResult, Overrides, place_result
+from showandtell.core.capabilities.modalities import Modality, restrict
 from showandtell.core.capabilities.overrides import select
-from showandtell.core.capabilities.resolve import families, resolve
+from showandtell.core.capabilities.resolve import examples_of, families, resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.message import Message
@@ -24,18 +27,26 @@ from showandtell.core.planning.placement import decide_placement
 from showandtell.core.planning.uses import FileUse
 from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput
-from showandtell.providers.rows import ROWS, connect, find_base, locate, own_variables
+from showandtell.network.transport import Transport
+from showandtell.providers.exchange import Exchange
+from showandtell.providers.model_lists import MODEL_LISTS, ListedModel
+from showandtell.providers.rows import ROWS, connect, locate, own_variables
 from showandtell.server.auth.cached_fetch import CachedFetch
 from showandtell.server.config import DEFAULT_MODEL
-from showandtell.server.local_models import LOCAL, list_local
+from showandtell.server.listed_models import LOCAL, kept_lists
+from showandtell.server.provider_keys.access import ProviderAccess, Transports, check_host
+from showandtell.server.provider_keys.stored_keys import StoredKey, key_provider, usable_key
+from showandtell.storage.blobs.bounded_dict import LruDict
 
 #: Seconds for which the list of models is cached.
 CACHE_SECONDS = 30.0
+#: Maximum number of cached lists: one for all users without keys of their own.
+MAX_CACHED = 64
 #: The kinds of `sees`: all but text, which every model reads.
 TOOL_RESULT_KINDS: tuple[Kind, ...] = tuple(kind for kind in PROBES if kind != "text")
 #: How a model gets a user's file: native, unchanged; converted, to images or another format; words, as text only;
-#: refused, with the message.
-UserFileOutcome: TypeAlias = Literal["native", "converted", "words", "refused"]
+#: refused, with the message; for_tools, which get it by its number.
+UserFileOutcome: TypeAlias = Literal["native", "converted", "words", "refused", "for_tools"]
 #: A representative media type for each kind; for "other", one that no model reads.
 MEDIA_TYPES: dict[Kind, str] = {**PROBES, "other": "application/octet-stream"}
 #: Conversions to text.
@@ -45,7 +56,8 @@ TEXT_CONVERSIONS = frozenset({"text", "transcript", "description"})
 class CatalogEntry(Struct, frozen=True):
     """A model, with the reason if it is not available.
 
-    `sees` says how the model gets a tool's file of each kind, `takes` how it gets a user's.
+    `sees` says how the model gets a tool's file of each kind, `takes` how it gets a user's. `context` is its window in
+    tokens, and `released` a date, where they are known.
     """
 
     id: str
@@ -55,13 +67,15 @@ class CatalogEntry(Struct, frozen=True):
     why: str | None
     sees: dict[Kind, InResult]
     takes: dict[Kind, UserFileOutcome]
+    context: int | None = None
+    released: str | None = None
 
 
 class Catalog(Protocol):
     """What users can choose as the `model` of a message."""
 
-    async def entries(self) -> tuple[CatalogEntry, ...]:
-        """Return all models, the available ones first. Raises `BadInput` for invalid overrides."""
+    async def entries(self, user: str) -> tuple[CatalogEntry, ...]:
+        """Return all models, those that are available to the user first. Raises `BadInput` for invalid overrides."""
         ...
 
     def choose(self, preferred: str | None) -> str:
@@ -77,10 +91,14 @@ class Catalog(Protocol):
         ...
 
 
-class ModelCatalog:
-    """All known models, cached for half a minute. Concurrent callers share one refresh.
+#: No stored keys.
+NO_KEYS: Mapping[str, StoredKey] = {}
 
-    `clock` returns seconds. `describer` is who describes pictures to models without eyes.
+
+class ModelCatalog:
+    """All known models and those that hosts list, cached for half a minute. Concurrent callers share one refresh.
+
+    `clock` returns seconds. `describer` is who describes pictures to models without eyes. `access` has the stored keys.
     """
 
     def __init__(
@@ -90,13 +108,24 @@ class ModelCatalog:
         *,
         default: str = DEFAULT_MODEL,
         describer: str = "",
+        access: ProviderAccess | None = None,
     ) -> None:
         self._default, self._environ, self._clock, self._describer = default, environ, clock, describer
-        self._fetched = CachedFetch(self._fetch, CACHE_SECONDS)
+        self._keys = None if access is None else access.keys
+        alone = Transport(environ=environ)
+        self._transports = Transports(alone, alone) if access is None else access.transports
+        self.lists = kept_lists(environ)
+        self._fetched: LruDict[object, CachedFetch[tuple[CatalogEntry, ...]]] = LruDict(MAX_CACHED)
 
-    async def entries(self) -> tuple[CatalogEntry, ...]:
-        """Return all models, the available ones first. Raises `BadInput` for invalid overrides."""
-        return await self._fetched.get(self._clock())
+    async def entries(self, user: str = "") -> tuple[CatalogEntry, ...]:
+        """Return all models, those that are available to the user first. Raises `BadInput` for invalid overrides."""
+        keys = NO_KEYS if self._keys is None else await self._keys.of(user)
+        which = frozenset((provider, stored.owner, stored.changed) for provider, stored in keys.items())
+        fetched = self._fetched.get(which)
+        if fetched is None:
+            fetched = CachedFetch(lambda _: self._fetch(keys), CACHE_SECONDS)
+            self._fetched.add(which, fetched)
+        return await fetched.get(self._clock())
 
     def choose(self, preferred: str | None) -> str:
         """Return the user's own model, else the default."""
@@ -110,47 +139,98 @@ class ModelCatalog:
         """Raise `UnknownModel` if there is no such model. Its key need not be set."""
         find_target(model)
 
-    async def _fetch(self, _: float) -> tuple[CatalogEntry, ...]:
-        local = await list_local(self._environ)
-        return await asyncio.to_thread(self._list, local)
+    async def _fetch(self, keys: Mapping[str, StoredKey]) -> tuple[CatalogEntry, ...]:
+        listed = await self._list_all(keys)
+        return await asyncio.to_thread(self._make_entries, listed, keys)
 
-    def _list(self, local: Mapping[str, tuple[str, ...]]) -> tuple[CatalogEntry, ...]:
+    async def _list_all(self, keys: Mapping[str, StoredKey]) -> dict[str, tuple[ListedModel, ...]]:
+        """The lists of all hosts that give one, by provider."""
+
+        async def ask(provider: str) -> tuple[ListedModel, ...] | None:
+            try:
+                exchange = connect_with(provider, keys, self._environ, self._transports)
+            except BadInput:
+                return None
+            return await self.lists.of(provider, exchange)
+
+        lists = await asyncio.gather(*map(ask, MODEL_LISTS))
+        return {provider: found for provider, found in zip(MODEL_LISTS, lists, strict=True) if found is not None}
+
+    def _make_entries(
+        self, listed: Mapping[str, Sequence[ListedModel]], keys: Mapping[str, StoredKey]
+    ) -> tuple[CatalogEntry, ...]:
         overrides = read_overrides(self._environ)
-        entries = list(list_entries(local, self._environ, overrides, self._describer))
+        entries = list_entries(listed, self._environ, overrides, self._describer, keys)
         return tuple(sorted(entries, key=lambda entry: not entry.available))
 
 
 def list_entries(
-    local: Mapping[str, tuple[str, ...]],
+    listed: Mapping[str, Sequence[ListedModel]],
     environ: Mapping[str, str],
     overrides: Overrides = NO_OVERRIDES,
     describer: str = "",
+    keys: Mapping[str, StoredKey] = NO_KEYS,
 ) -> Iterator[CatalogEntry]:
-    """Yield the models of the capability table, provider by provider, and those of `local` servers."""
+    """Yield the models that hosts list, and those of the capability table for the other hosts, by provider."""
     of_provider: dict[str, list[Family]] = {}
     for family in families():
         if not family.subfamily:
             of_provider.setdefault(family.provider, []).append(family)
+    entries = EntryMaker(environ, overrides, describer, keys)
     for provider, of_this in of_provider.items():
-        why = None if local.get(provider) else explain_unavailable(provider, of_this[0].example, environ)
+        if found := listed.get(provider):
+            for model in {model.id: model for model in found}.values():
+                yield entries.make(provider, model, None)
+            continue
+        why = explain_unavailable(provider, environ, keys)
         examples = [family.example for family in of_this if family.patterns != ANY_MODEL]
-        if not local.get(provider) and not examples:  # a provider without known models
+        if not examples:  # a provider without known models
             why = why or f"name a model of your own: {provider}:MODEL"
-        for name in dict.fromkeys(local.get(provider) or examples or [of_this[0].example]):
-            yield make_entry(provider, name, why, environ, overrides, describer=describer)
+        for name in dict.fromkeys(examples or [of_this[0].example]):
+            yield entries.make(provider, ListedModel(name), why)
 
 
-def make_entry(
-    provider: str, name: str, why: str | None, environ: Mapping[str, str], overrides: Overrides, *, describer: str
-) -> CatalogEntry:
-    """Return the catalog entry of a model, without the kinds of files that it turned out not to take."""
-    model = f"{provider}:{name}"
-    target = resolve(model, select(overrides, model))
-    if why is None:
-        located = locate(target, environ)
-        target = ModelKnowledge(located, lambda: connect(located, environ=environ)).restricted
-    display_name = f"Inspector ({name})" if provider == "inspector" else name
-    return entry_of(target, model, display_name, why, describer)
+@dataclass(frozen=True, slots=True)
+class EntryMaker:
+    """Makes entries for one environment, the vision checks of a user, and stored keys."""
+
+    environ: Mapping[str, str]
+    overrides: Overrides
+    describer: str
+    keys: Mapping[str, StoredKey]
+
+    def make(self, provider: str, listed: ListedModel, why: str | None) -> CatalogEntry:
+        """Return the entry of a model, without the kinds of files that it turned out not to take."""
+        model = f"{provider}:{listed.id}"
+        target = resolve(model, select(self.overrides, model))
+        if why is None:
+            located = locate(target, self.environ)
+            knowledge = ModelKnowledge(located, lambda: connect_with(provider, self.keys, self.environ))
+            target = restrict(knowledge.restricted, kinds_of_list(provider, listed))
+        display_name = f"Inspector ({listed.id})" if provider == "inspector" else listed.name or listed.id
+        entry = entry_of(target, model, display_name, why, self.describer)
+        return replace(entry, context=listed.window or entry.context, released=listed.released)
+
+
+def kinds_of_list(provider: str, listed: ListedModel) -> tuple[Modality, ...]:
+    """What a list tells of a model, if runs ask the same list."""
+    if listed.kinds is None or not ROWS[provider].modalities:
+        return ()
+    return tuple(Modality(kind, kind in listed.kinds, "its host lists it", "", 0.0) for kind in TOOL_RESULT_KINDS)
+
+
+def connect_with(
+    provider: str, keys: Mapping[str, StoredKey], environ: Mapping[str, str], transports: Transports | None = None
+) -> Exchange:
+    """The exchange with a provider, by a stored key, else by the environment. Raises `BadInput` if there is no way."""
+    target, stored = resolve(f"{provider}:{examples_of(provider)[0]}"), keys.get(key_provider(provider))
+    if stored is None:
+        return connect(target, environ=environ, transport=None if transports is None else transports.direct)
+    key = usable_key(provider, stored)
+    transport = None if transports is None else transports.of(key)
+    exchange = connect(target, base_url=key.base_url, api_key=key.api_key, environ=environ, transport=transport)
+    check_host(provider, exchange, key)
+    return exchange
 
 
 def entry_of(
@@ -163,7 +243,8 @@ def entry_of(
     """Return the entry of a target, by the id that users choose it by."""
     sees: dict[Kind, InResult] = {kind: place_result(target, kind) for kind in TOOL_RESULT_KINDS}
     takes: dict[Kind, UserFileOutcome] = {kind: user_file_outcome(target, kind, describer) for kind in get_args(Kind)}
-    return CatalogEntry(id, target.provider, name, why is None, why, sees, takes)
+    context = None if target.window is None else target.window.tokens
+    return CatalogEntry(id, target.provider, name, why is None, why, sees, takes, context)
 
 
 def user_file_outcome(target: Target, kind: Kind, describer: str = "") -> UserFileOutcome:
@@ -178,17 +259,21 @@ def user_file_outcome(target: Target, kind: Kind, describer: str = "") -> UserFi
     placement = decide_placement(use, target, {}, policy)
     if placement.pending is not None:
         return "words" if placement.pending.conversion.partition("?")[0] in TEXT_CONVERSIONS else "converted"
-    return "refused" if placement.delivery == "refused" else "native"
+    match placement.delivery:
+        case "refused" | "for_tools" as delivery:
+            return delivery
+        case _:
+            return "native"
 
 
-def explain_unavailable(provider: str, example: str, environ: Mapping[str, str]) -> str | None:
-    """Explain why a provider is not available, and what to do; None if it is."""
+def explain_unavailable(
+    provider: str, environ: Mapping[str, str], keys: Mapping[str, StoredKey] = NO_KEYS
+) -> str | None:
+    """Explain why a provider without a list is not available, and what to do; None if it is."""
     try:
-        target = locate(resolve(f"{provider}:{example}"), environ)
-        connect(target, environ=environ)
-        if provider not in LOCAL:
-            return None
-        base = find_base(ROWS[provider], provider, target.account, None, environ)[1]
+        exchange = connect_with(provider, keys, environ)
     except BadInput as error:
         return str(error)
-    return f"no list of models at {base}: start the server, or set {own_variables(provider)[0]}"
+    if provider not in LOCAL:
+        return None
+    return f"no list of models at {exchange.base}: start the server, or set {own_variables(provider)[0]}"

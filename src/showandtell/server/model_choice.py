@@ -11,7 +11,7 @@ from showandtell.server.runs.stored_settings import read_settings
 from showandtell.server.state import Server
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.access import NO_TEXT
-from showandtell.storage.conversations.preferences import Preferences
+from showandtell.storage.conversations.heads import Head
 from showandtell.storage.conversations.runs import RunRow
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.database.rows import serialize
@@ -28,12 +28,13 @@ class ModelChoice(Struct, frozen=True):
 
 
 async def choose_model(
-    server: Server, user: User, request: ChatRequest, conversation: StoredConversation, preferences: Preferences
+    server: Server, user: User, request: ChatRequest, conversation: StoredConversation, head: Head
 ) -> ModelChoice:
-    """The model of the request, of the answer that it continues, of the user's preferences, or of the server.
+    """The model of the request, of the answer that it continues, of the conversation, of the user, or of the server.
 
     Raises before anything is stored.
     """
+    preferences = head.preferences
     continued = await find_continued(server, request, conversation)
     if continued is not None and continued.settings is not None:
         settings = continued.settings
@@ -41,9 +42,9 @@ async def choose_model(
             settings = serialize(structs.replace(read_settings(settings), instructions=preferences.instructions))
         model = check_model(request.model or continued.model)
     else:
-        model = check_model(request.model or server.catalog.choose(preferences.model))
-        settings = server.agents.new_settings(model, preferences.instructions)
-    server.agents.get(model, settings)
+        model = check_model(request.model or server.catalog.choose(head.settings.model or preferences.model))
+        settings = server.agents.new_settings(model, preferences.instructions, head.settings)
+    await server.agents.get(model, settings, user.name)
     return ModelChoice(model, settings)
 
 

@@ -30,14 +30,14 @@ class SeesShape(Shape):
 
 
 class TakesShape(Shape):
-    """How the model gets a user's file: native (unchanged), converted, as words (text only), or refused."""
+    """How the model gets a user's file: unchanged (native), converted, as words, as a number for tools, or refused."""
 
     image: Literal["native", "converted", "words", "refused"]
     document: Literal["native", "converted", "words", "refused"]
     audio: Literal["native", "converted", "words", "refused"]
     video: Literal["native", "converted", "words", "refused"]
     text: Literal["native", "converted", "words", "refused"]
-    other: Literal["native", "converted", "words", "refused"]
+    other: Literal["native", "converted", "words", "refused", "for_tools"]
 
 
 class ModelShape(Shape):
@@ -50,10 +50,12 @@ class ModelShape(Shape):
     why: str | None = Field(description="why it is not available, and what to do")
     sees: SeesShape
     takes: TakesShape
+    context: int | None = Field(description="its window in tokens, if known")
+    released: str | None = Field(description="the day of its release, if known")
 
 
 SEES = {"image": "native", "document": "native", "audio": "converted", "video": "converted"}
-TAKES = {**SEES, "audio": "words", "text": "native", "other": "refused"}
+TAKES = {**SEES, "audio": "words", "text": "native", "other": "for_tools"}
 INSPECTOR: dict[str, Any] = {
     "id": "inspector:anthropic-messages",
     "provider": "inspector",
@@ -62,6 +64,8 @@ INSPECTOR: dict[str, Any] = {
     "why": None,
     "sees": SEES,
     "takes": TAKES,
+    "context": None,
+    "released": None,
 }
 
 
@@ -134,7 +138,7 @@ async def list_models(server: CurrentServer, user: CurrentUser) -> Response:
     """List the models, the available ones first."""
     preferences = await read_preferences(server.store.database, user.name)
     default = server.catalog.id_of(server.catalog.choose(preferences.model))
-    return json_response({"default": default, "models": await server.catalog.entries()})
+    return json_response({"default": default, "models": await server.catalog.entries(user.name)})
 
 
 @router.get("/matrix", operation_id="get_matrix", responses={200: {"model": MatrixShape}, **errors(422)})

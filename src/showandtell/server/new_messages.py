@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Protocol, TypeVar
 
 from fastapi import Request
-from msgspec import Struct
+from msgspec import Struct, structs
 from sqlalchemy import Connection
 from starlette.responses import Response
 
 from showandtell.core.events.types import IfRunning
+from showandtell.core.messages.conversation_settings import ConversationSettings
+from showandtell.core.messages.message import BranchPoint
 from showandtell.errors import NotFound, ShowAndTellError
 from showandtell.server.auth.authenticate import User
 from showandtell.server.chat_request import ChatRequest
+from showandtell.server.conversation_choices import check_settings
+from showandtell.server.drafts import new_drafts
 from showandtell.server.files.receiving import refuse_body
-from showandtell.server.idempotency import Decision, decide, possible_keys
-from showandtell.server.if_running import AnswerRunning, PendingMessage, StreamForm
+from showandtell.server.idempotency import Decision, decide, find_branch_point, possible_keys, starts_branch
+from showandtell.server.if_running import AnswerRunning, StreamForm, WaitingRequest
 from showandtell.server.middleware.body_limits import (
     BODY_TIMEOUT,
     MAX_CHAT_BODY,
     SMALL_CHAT_BODY,
     receive_limited,
 )
-from showandtell.server.model_choice import ModelChoice
+from showandtell.server.model_choice import ModelChoice, choose_model
+from showandtell.server.runs.agents import NO_SETTINGS
 from showandtell.server.runs.live_run import LiveRun, RunDiscarded, RunRequest
 from showandtell.server.runs.manager import TURN_SECONDS
 from showandtell.server.state import Server
@@ -57,8 +63,12 @@ async def answer_body(
     respond: Callable[[A], Awaitable[Response]],
     *,
     form: StreamForm,
+    enqueue: Callable[[A, str], Awaitable[Callable[[], Awaitable[None]] | None]] | None = None,
 ) -> Response:
-    """Read the body of a request when it is the user's turn, and respond to it, after a running answer if need be."""
+    """Read the body of a request when it is the user's turn, and respond to it, after a running answer if need be.
+
+    `enqueue` stores a message that has to wait in a conversation, as `if_running.Enqueue` does.
+    """
     body = None
     try:
         async with body_turn(request, server, user) as (limit, seconds):
@@ -75,7 +85,8 @@ async def answer_body(
         if body is not None:
             raise
         return refuse_body(error)
-    return await PendingMessage(server, user, lambda: respond(asked)).answer(asked.if_running, running, form)
+    store = None if enqueue is None else partial(enqueue, asked)
+    return await WaitingRequest(server, user, lambda: respond(asked), store).answer(asked.if_running, running, form)
 
 
 @asynccontextmanager
@@ -99,11 +110,20 @@ class Place(Struct, frozen=True):
 
 
 async def in_place(
-    server: Server, user: User, chat_id: str, client_id: str | None, respond: Callable[[Place], Awaitable[Response]]
+    server: Server,
+    user: User,
+    chat_id: str,
+    client_id: str | None,
+    respond: Callable[[Place], Awaitable[Response]],
+    *,
+    settings: ConversationSettings | None = None,
 ) -> Response:
-    """Respond in the conversation of a chat id. A new one is stored with its first run, and deleted if that fails."""
+    """Respond in the conversation of a chat id. A new one is stored with its first run, and deleted if that fails.
+
+    `settings` are those of a new one.
+    """
     while True:
-        place = await find_or_prepare(server, user, chat_id, client_id)
+        place = await find_or_prepare(server, user, chat_id, client_id, settings or NO_SETTINGS)
         if place is None:  # a concurrent request deletes it
             continue
         try:
@@ -117,10 +137,13 @@ async def in_place(
             # a concurrent request created it and deleted it
 
 
-async def find_or_prepare(server: Server, user: User, chat_id: str, client_id: str | None) -> Place | None:
-    """Open the conversation of a chat id, or prepare a new one, of which nothing is stored yet.
+async def find_or_prepare(
+    server: Server, user: User, chat_id: str, client_id: str | None, settings: ConversationSettings
+) -> Place | None:
+    """Open the conversation of a chat id, or prepare a new one with `settings`, of which nothing is stored yet.
 
-    None if it is being deleted. Raises `NotFound` for one in which the user may not write.
+    None if it is being deleted. Raises `NotFound` for one in which the user may not write, and `BadInput` for settings
+    that a new one can't have.
     """
     head = await read_head(server.store.database, user.name, chat_id, client_id)
     if head.id is None:
@@ -128,8 +151,10 @@ async def find_or_prepare(server: Server, user: User, chat_id: str, client_id: s
             raise not_found(chat_id)
         if head.is_named:
             return None
-        conversation, create = server.store.prepare(user.name, key=chat_id)
-        return Place(conversation, head, create)
+        if settings != NO_SETTINGS:
+            await check_settings(server, settings, head.preferences)
+        conversation, create = server.store.prepare(user.name, key=chat_id, settings=settings)
+        return Place(conversation, structs.replace(head, settings=settings), create)
     kept = server.conversations.take(head.id, user.name, head.version, is_free=head.is_free)
     try:
         return Place(kept or await server.store.open(head.id, user.name, "writer"), head)
@@ -164,6 +189,7 @@ async def start_run(
             raise RunDiscarded from None
         raise AnswerRunning(running) from None
     live.when_ended(lambda: server.conversations.keep(conversation, user.name))
+    live.when_ended(lambda: server.pending.wake_known(conversation.id))
     return live.row, live
 
 
@@ -177,6 +203,33 @@ async def find_repeat(server: Server, request: ChatRequest, place: Place) -> Dec
         if run is not None:
             stored[key] = run
     return decide(request, messages, stored)
+
+
+async def find_or_start(
+    server: Server, user: User, request: ChatRequest, place: Place
+) -> tuple[RunRow, LiveRun | None]:
+    """Start the run of a request, as `start_run` does; a repeated request gets the run that it started before."""
+    conversation = place.conversation
+    repeat = await find_repeat(server, request, place)
+    if repeat.run is not None:
+        return repeat.run, None
+    choice = await choose_model(server, user, request, conversation, place.head)
+    async with new_drafts(server, user, request, conversation) as drafts:
+        branch_point = await read_branch_point(server, request, conversation)
+        run_request = RunRequest(drafts, branch_point, choice.settings, place.create)
+        return await start_run(server, user, place, choice, run_request, key=repeat.key)
+
+
+async def read_branch_point(
+    server: Server, request: ChatRequest, conversation: StoredConversation
+) -> BranchPoint | None:
+    """The message that a new branch follows; None if the request starts no branch. Raises `NotFound`."""
+    if not starts_branch(request):
+        return None
+    run = None
+    if request.message_id is not None:
+        run = await runs.find_of_client(server.store.database, conversation.id, request.message_id)
+    return find_branch_point(request, conversation.messages, await conversation.everything(), run)
 
 
 async def find_last_run(server: Server, conversation: StoredConversation, row: RunRow) -> RunRow:

@@ -9,8 +9,8 @@ from fastapi.responses import JSONResponse
 
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import auth_context, current_user
-from showandtell.server.middleware.body_limits import LIMITS, MAX_BODY, MAX_CHAT_BODY, OWN_LIMITS
-from showandtell.server.middleware.origin_guard import PROBE_PATHS, UPLOADS_PATH
+from showandtell.server.middleware.body_limits import MAX_CHAT_BODY, OWN_LIMITS, limit_of
+from showandtell.server.middleware.origin_guard import IMPORT_PATH, PROBE_PATHS, UPLOADS_PATH
 from showandtell.server.schemas import ERROR_CONTENT, ERROR_DESCRIPTIONS, INVOICE, ErrorShape, Shape
 
 METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options"})
@@ -41,16 +41,30 @@ PARAMETER_EXAMPLES: dict[str, Any] = {
     "number": 1,
     "sha256": "c93ba2d30e2ad044ca41c0a621934f57652f99c0421c1d8e40a8c003e2c35f91",
     "other": "anna@id.example.com",
+    "provider": "anthropic",
+    "revision": 1,
+    "use": "everyone",
     "download": True,
     "q": "invoice may",
     "limit": 20,
+    "model": "inspector",
     "newest": 100,
+    "ids": [INVOICE["id"]],
+    "kind": "image",
+    "since": "2026-05-01",
+    "sort": "largest",
+    "until": "2026-05-31",
+    "archived": False,
+    "tag": "invoices",
     "before": openapi_examples.CONVERSATION,
 }
 PATH_EXAMPLES: dict[str, dict[str, str]] = {
     "attachments": {"id": INVOICE["id"]},
+    "files": {"id": INVOICE["id"]},
     "conversations": {"id": openapi_examples.CONVERSATION},
-    "examples": {"name": "invoice"},
+    "presets": {"id": "preset_5kT2mQx0bZr8nVw4yLsAhd"},
+    "examples": {"name": "pages"},
+    "pending": {"id": openapi_examples.PENDING_MESSAGE},
 }
 #: Error statuses of every route with a body.
 BODY_STATUSES = (400, 413, 415)
@@ -114,8 +128,8 @@ def complete_operation(path: str, operation: dict[str, Any]) -> None:
     operation["security"] = [{"cookie": []}, {"bearer": []}]
     responses = cast("dict[str, dict[str, Any]]", operation["responses"])
     if "requestBody" in operation:
-        if path != UPLOADS_PATH:
-            limit = MAX_CHAT_BODY if path in OWN_LIMITS else LIMITS.get(path, MAX_BODY)
+        if path not in {UPLOADS_PATH, IMPORT_PATH}:
+            limit = MAX_CHAT_BODY if path in OWN_LIMITS else limit_of(path)
             operation["requestBody"]["description"] = f"at most {limit:,} bytes"
         responses |= {str(status): dict[str, Any]() for status in BODY_STATUSES if str(status) not in responses}
     for status, response in responses.items():

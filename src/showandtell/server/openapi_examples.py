@@ -12,6 +12,7 @@ CONVERSATION: Final[str] = INVOICE["conversation_id"]
 ALIAS: Final = "my-chat"
 QUESTION: Final = "msg_Xb1oK3sW9uEJrQ5cTz8L2A"
 ANSWER: Final = "ans_Xb1oK3sW9uEJrQ5cTz8L2A"
+PENDING_MESSAGE: Final = "pending_Qm7vD2xYk9RtW4bN6sLh0Z"
 PROMPT: Final = "/chart title=Sales values=[3,1,2]"
 USER_PARTS: Final[list[dict[str, Any]]] = [{"type": "text", "text": PROMPT}]
 CHAT_REQUEST: Final[dict[str, Any]] = {
@@ -166,10 +167,12 @@ STORED_CONVERSATION: Final[dict[str, Any]] = {
     "created": CREATED,
     "changed": FINISHED,
     "model": _MODEL,
+    "settings": None,
     "right": "owner",
     "shared_by": None,
     "running": False,
     "waiting": False,
+    "pending": 0,
     "earlier": False,
     "messages": _MESSAGES,
     "attachments": [CHART],

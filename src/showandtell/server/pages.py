@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -17,20 +18,22 @@ from showandtell.server.answers import http_error_response
 from showandtell.server.auth.authenticate import require_login
 from showandtell.server.auth.error_pages import chat_link, message_page
 from showandtell.server.content_codings import choose_coding
-from showandtell.server.middleware.origin_guard import SAFE_METHODS
+from showandtell.server.middleware.origin_guard import PAGE_PERMISSIONS, SAFE_METHODS
 
 #: Output folder of the build, also in the wheel.
 BUILT = Path(__file__).parent / "page"
 #: Paths that the page routes itself.
-PAGE_PATHS = ("/", "/c/{conversation_id}", "/matrix", "/settings")
+PAGE_PATHS = ("/", "/c/{conversation_id}", "/files", "/matrix", "/settings")
 #: Where the document says below which prefix the page is.
 NO_PREFIX = 'name="prefix" content=""'
-#: The document changes with each version.
-REVALIDATE = {"cache-control": "no-cache"}
+#: Headers of the document, which changes with each version.
+DOCUMENT_HEADERS = {"cache-control": "no-cache", "permissions-policy": PAGE_PERMISSIONS}
 #: A file with its hash in its name never changes.
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 #: Content codings, best first, and how the names of the files end that are in them.
 FORMS = {"br": ".br", "gzip": ".gz"}
+#: The document that draws diagrams (web/diagrams.ts). Its name holds the hash of its only script.
+DIAGRAMS = re.compile(r"diagrams-([\w-]{43})\.html", re.ASCII)
 NOT_BUILT = "the page is not built: run `make page`, or install a release; the API works without it"
 
 
@@ -47,9 +50,25 @@ class Assets(StaticFiles):
                 raise
             coding, response = None, await super().get_response(path, scope)  # too small to be compressed
         response.headers.update({"cache-control": CACHE_FOREVER, "vary": "accept-encoding"})
+        if match := DIAGRAMS.fullmatch(path):
+            response.headers.update(frame_headers(match[1]))
         if coding is not None and response.status_code == 200:
             response.headers["content-encoding"] = coding
         return response
+
+
+def frame_headers(script: str) -> dict[str, str]:
+    """Return the headers of a document that runs one script, of which this is the SHA-256 in base64url.
+
+    The page may frame it. It has no origin, so that `'self'` would name nobody, and can load nothing.
+    """
+    script = script.replace("-", "+").replace("_", "/")
+    policy = (
+        f"sandbox allow-scripts; default-src 'none'; script-src 'sha256-{script}='; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+    # The older header, for hosts that add one to every response that has none.
+    return {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
 
 
 def page_router(built: Path) -> APIRouter:
@@ -63,7 +82,7 @@ def page_router(built: Path) -> APIRouter:
         document = built / "index.html"
         if not document.is_file():
             raise HTTPException(503, NOT_BUILT)
-        return HTMLResponse(place_below(public_path(request.scope, ""), document.read_text()), headers=REVALIDATE)
+        return HTMLResponse(place_below(public_path(request.scope, ""), document.read_text()), headers=DOCUMENT_HEADERS)
 
     for path in PAGE_PATHS:
         router.add_api_route(path, show, methods=["GET"])

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from showandtell.core.limits import OnFull
+from showandtell.core.messages.conversation_settings import (
+    MAX_INSTRUCTIONS,
+    MAX_MODEL,
+    MAX_TEMPERATURE,
+    MAX_TOOL_NAME,
+    MAX_TOOLS,
+)
 from showandtell.server.json_compression import JsonResponse
 
 
@@ -58,6 +66,25 @@ INVOICE: dict[str, Any] = {
 }
 #: The same file before a message uses it.
 PENDING: dict[str, Any] = {**INVOICE, "number": None, "state": "pending", "conversation_id": None}
+
+
+ToolName = Annotated[str, Field(max_length=MAX_TOOL_NAME)]
+
+
+class ConversationSettingsShape(Shape):
+    """The settings of one conversation. They come after those of the server and the user."""
+
+    model: str | None = Field(max_length=MAX_MODEL, description="provider:model; null for that of the user's settings")
+    instructions: str = Field(max_length=MAX_INSTRUCTIONS, description="added to those of the server and the user")
+    temperature: float | None = Field(
+        ge=0, le=MAX_TEMPERATURE, description="in the range of the model's API; null for the server's"
+    )
+    tools: list[ToolName] | None = Field(
+        max_length=MAX_TOOLS, description="the tools that are on; null for all that the server offers"
+    )
+    on_full: OnFull | None = Field(
+        default=None, description="what answers do once the conversation is too long for the model; null: as the server"
+    )
 
 
 class AttachmentShape(Shape):

@@ -10,6 +10,7 @@ from typing import Annotated, cast
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
+from showandtell.media.turns import Turns
 from showandtell.server.auth.authenticate import SERVER_KEY, Accounts
 from showandtell.server.auth.host_user import HostUsers
 from showandtell.server.auth.keys import Keys
@@ -18,11 +19,13 @@ from showandtell.server.config import Config
 from showandtell.server.deleting import UploadDeletions
 from showandtell.server.downloads import Downloads
 from showandtell.server.model_catalog import Catalog
+from showandtell.server.provider_keys.access import ProviderAccess
 from showandtell.server.readiness import Readiness
 from showandtell.server.runs.agents import Agents
 from showandtell.server.runs.line import Line
 from showandtell.server.runs.manager import Runs
 from showandtell.server.runs.open_conversations import OpenConversations
+from showandtell.server.runs.pending_work import PendingWork
 from showandtell.server.runs.stream_addresses import StreamAddresses
 from showandtell.storage.conversations.store import Store
 
@@ -40,11 +43,15 @@ class Server:
     addresses: StreamAddresses
     catalog: Catalog
     readiness: Readiness
+    access: ProviderAccess
     accounts: Accounts | None = None
     host_users: HostUsers | None = None
     line: Line = field(default_factory=Line)
+    pending: PendingWork = field(default_factory=PendingWork)
     conversations: OpenConversations = field(default_factory=lambda: OpenConversations(time.monotonic))
     downloads: Downloads = field(default_factory=Downloads)
+    #: Imports of conversations that run at once.
+    imports: Turns = field(default_factory=lambda: Turns("imports", 2))
     deletions: UploadDeletions = field(default_factory=UploadDeletions)
 
     @property

@@ -41,3 +41,9 @@ async def shielded(coroutine: Coroutine[Any, Any, T]) -> T:
     if cancelled is not None:
         raise cancelled
     return value
+
+
+async def wait_briefly(tasks: set[asyncio.Task[None]], seconds: float) -> None:
+    """Wait for tasks, but no longer than `seconds`, even if they can't be cancelled."""
+    if tasks:
+        await asyncio.wait(tasks, timeout=max(0.0, seconds))

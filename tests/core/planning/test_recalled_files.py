@@ -97,13 +97,13 @@ def test_a_reference_to_a_deleted_file_is_noted_and_not_refused():
     assert made.receipts[0].delivery == "noted"
 
 
-def test_a_reference_to_an_unsupported_file_is_noted_and_not_refused():
+def test_a_reference_to_a_file_for_tools_only_names_it_again():
     zipped = attachment(1, "application/zip")
     made = planned(talk(asking(Reference("the zip", (1,))), files=[zipped]), CLAUDE, max_in_context=3)
-    assert [receipt.delivery for receipt in made.receipts if receipt.number == 1] == ["noted"]
+    assert [receipt.delivery for receipt in made.receipts if receipt.number == 1] == ["for_tools"]
     assert summary(made)[1:] == [
         "⟦the zip = file 1: file1.zip, from get⟧",
-        f"⟦file 1 (file1.zip, 1 kB) was not sent: {CLAUDE} takes no application/zip⟧",
+        "⟦file 1: file1.zip, from tool get (call call_1), 2026-11-21, 1 kB, for tools only: no tool here takes files⟧",
     ]
 
 

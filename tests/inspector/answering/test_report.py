@@ -16,8 +16,10 @@ from support.inspector_requests import (
     calls,
     chat,
     claude,
+    details,
     document,
     image,
+    people,
     picture,
     result,
     returned,
@@ -85,7 +87,7 @@ def test_a_question_about_an_image_is_answered_from_that_image():
 
 def test_a_question_about_a_document_is_answered_by_quoting_it_alone():
     output = words(claude(*file_cache("How much is the rent in document 3?")))
-    assert output == "> Rent: 1,250 EUR\n\n(from document 3: rent.pdf, uploaded by the user, 2026-01-01)"
+    assert people(output) == "> Rent: 1,250 EUR\n\n(from document 3: rent.pdf, uploaded by the user, 2026-01-01)"
 
 
 @pytest.mark.parametrize("asked", ["what is in image 12?", "Describe image 12", "what is in document 1?"])
@@ -93,20 +95,21 @@ def test_a_number_that_is_not_there_lists_the_existing_ones(asked: str):
     output = words(claude(*file_cache(asked)))
     there = "image 1 (photo.jpg), image 2 (scan.png), document 3 (rent.pdf)"
     missing = asked.partition("in ")[2].rstrip("?") or "image 12"
-    assert output == f"There is no {missing}; there are: {there}."
+    assert people(output) == f"There is no {missing}; there are: {there}."
 
 
 def test_a_file_that_was_not_sent_is_known_by_its_note():
     note = "document 4 (a.key, 2.1 MB) was not sent: no model reads it"
     output = words(claude(*step(f"⟦{note}⟧"), assistant("ok"), user("Describe document 4")))
-    assert output == f"- {note}"
+    assert people(output) == f"D{note[1:]}."
+    assert details(output) == f"- {note}"
 
 
 def test_a_list_of_files_is_quoted_only_where_the_words_match_well():
     files = '[{"number":1,"kind":"image","name":"a.png","origin":"tool read_file (toolu_1)"}]'
     shown = *step(files), assistant("ok")
     assert "not a language model" in words(claude(*shown, user("what tools do you have?")))
-    assert words(claude(*shown, user("which image has the origin read_file?"))).startswith("> [{")
+    assert people(words(claude(*shown, user("which image has the origin read_file?")))).startswith("> [{")
 
 
 def test_files_without_labels_count_by_kind():
@@ -144,7 +147,7 @@ def test_a_tool_is_still_run_for_a_file_that_is_to_be_shown_again():
 @pytest.mark.parametrize("asked", ["Compare image 1 and 2", "compare photo.jpg with scan.png", "Describe images 1, 2"])
 def test_files_are_compared_in_a_later_message(asked: str):
     output = words(claude(*file_cache(asked), tools=[READ_FILE, VIEW_FILE]))
-    assert output.startswith("image 1 (photo.jpg), image 2 (scan.png) compared:\n- type: the same, image/png\n")
+    assert people(output).startswith("image 1 (photo.jpg), image 2 (scan.png) compared:\n- type: the same, image/png\n")
     assert "- pixels: image 1 (photo.jpg) 8 x 8 pixels; image 2 (scan.png) 40 x 30 pixels" in output
     assert "- colours: image 1 (photo.jpg) red 100%; image 2 (scan.png) green 100%" in output
     assert "- bytes: not the same" in output
@@ -163,7 +166,8 @@ def test_files_that_are_shown_to_be_compared_are_compared():
         for number, name, data in ((1, "a.png", RED), (2, "b.png", GREEN))
     )
     asked = user("Compare a.png with b.png"), assistant(use("t1", "read_file"), use("t2", "read_file"))
-    assert words(claude(*asked, user(*results), tools=[READ_FILE])).startswith("image 1 (a.png), image 2 (b.png)")
+    output = people(words(claude(*asked, user(*results), tools=[READ_FILE])))
+    assert output.startswith("image 1 (a.png), image 2 (b.png) compared:")
 
 
 def test_two_paths_become_two_calls():
@@ -254,14 +258,16 @@ def test_a_report_says_why_there_is_no_text_where_it_was_asked_for():
 def test_a_failed_tools_message_is_printed_once(problem: str):
     asked = user("What does nix.png show?"), assistant(use("t1", "read_file"))
     output = words(claude(*asked, user(result(problem, call_id="t1", is_error=True)), tools=[READ_FILE]))
-    assert output == f'- read_file (t1) failed: "{problem}"'
+    assert details(output) == f'- read_file (t1) failed: "{problem}"'
+    assert people(output) == f"The tool read_file failed: “{problem}”."
     labelled = user("What does nix.png show?"), called("call_1"), returned(f"⟦this call failed⟧\n{problem}")
-    assert chat(*labelled)[1]["choices"][0]["message"]["content"] == f'- plot (call_1) failed: "{problem}"'
+    output = chat(*labelled)[1]["choices"][0]["message"]["content"]
+    assert details(output) == f'- plot (call_1) failed: "{problem}"'
 
 
 def test_a_relocated_image_of_openai_chat_is_found_by_number():
     framed = label("image 2: a.jpg"), picture(jpeg(16, 16), "image/jpeg"), text("⟦end of image 2⟧")
     shown = user("plot 1"), called("call_1"), returned("⟦image 2: shown below⟧"), user(*framed), assistant("ok")
     output = chat(*shown, user("Describe image 2"))[1]["choices"][0]["message"]["content"]
-    assert output.startswith("You name 1 file:\n- image 2: a.jpg")
-    assert "16 x 16 pixels" in output
+    assert details(output).startswith("You name 1 file:\n- image 2: a.jpg")
+    assert "16 x 16 pixels" in details(output)

@@ -17,7 +17,7 @@ from showandtell.core.planning.labels import explain_references
 from showandtell.inspector.answering.meanings import read_meanings
 from showandtell.inspector.request import RequestTurn, TextPart
 from support.fixtures import pdf, png
-from support.inspector_requests import assistant, claude, image, text, user, words
+from support.inspector_requests import assistant, claude, details, image, people, text, user, words
 from support.scripted import MODELS
 
 each_api = pytest.mark.parametrize("model", MODELS)
@@ -57,16 +57,18 @@ def test_words_that_point_are_followed_as_their_label_says(model):
     look, say, svg, document = talk(
         model, "lets look at 2", "what does the last upload say?", "describe image 3", "describe document 2"
     )
-    assert look.startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff, ")
-    assert say.startswith("You name 1 file:\n- document 4: rent.pdf") or "Rent: 12 EUR" in say
-    assert svg.startswith("You name 1 file:\n- text 3: d.svg")
-    assert document.startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff")
+    assert details(look).startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff, ")
+    assert details(say).startswith("You name 1 file:\n- document 4: rent.pdf") or "Rent: 12 EUR" in say
+    assert details(svg).startswith("You name 1 file:\n- text 3: d.svg")
+    assert details(document).startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff")
 
 
 @each_api
 def test_a_file_of_several_pages_is_compared_as_one_file(model):
     (output,) = talk(model, "compare image 2 with the first upload")
-    assert output.startswith("image 2 (scan.tiff), image 1 (first.png) compared:\n- pieces: image 2 (scan.tiff) 3; ")
+    assert people(output).startswith(
+        "image 2 (scan.tiff), image 1 (first.png) compared:\n- pieces: image 2 (scan.tiff) 3; "
+    )
     assert "- colours: image 2 (scan.tiff) red 100%, then green 100%, then blue 100%; image 1 (first.png) red" in output
     assert "You name 2 files (4 pictures):" in output
     assert "There is no" not in output
@@ -84,7 +86,7 @@ def test_where_words_may_mean_several_files_all_are_reported(model):
 @each_api
 def test_files_are_counted_as_files_however_many_pictures_they_come_in(model):
     run = Agent(model).run_sync("look", files=UPLOADS)
-    assert run.text.startswith("I received 4 files (5 pictures, 1 document):\n")
+    assert details(run.text).startswith("I received 4 files (5 pictures, 1 document):\n")
     assert "- image 2: scan.tiff, uploaded by the user" in run.text
     assert "as pictures, page 3\n" in run.text
 
@@ -99,7 +101,7 @@ def test_a_tool_that_takes_a_number_is_given_the_one_that_words_mean(asked):
 
 def test_a_number_that_no_file_has_is_missed_beside_those_that_there_are():
     (output,) = talk("inspector", "compare images 1, 2 and 9")
-    assert output.startswith("image 1 (first.png), image 2 (scan.tiff) compared:")
+    assert people(output).startswith("image 1 (first.png), image 2 (scan.tiff) compared:")
     assert "There is no image 9; there are: image 1 (first.png), image 2 (scan.tiff), text 3 (d.svg)" in output
 
 
@@ -108,14 +110,16 @@ def test_pictures_and_sound_of_a_film_are_pieces_of_it():
     frames = [label("video 8 at 0:00.3"), image(RED), label("video 8 at 0:02"), image(GREEN)]
     shown = user("look", label("image 3: a.png, uploaded by the user, 2026-01-01"), image(GREEN), label(film), *frames)
     output = words(claude(shown, assistant("ok"), user("compare video 8 with image 3")))
-    assert output.startswith("video 8 (tour.mp4), image 3 (a.png) compared:\n- pieces: video 8 (tour.mp4) 2; image 3")
+    assert people(output).startswith(
+        "video 8 (tour.mp4), image 3 (a.png) compared:\n- pieces: video 8 (tour.mp4) 2; image 3"
+    )
     assert "2 pictures out of 3 seconds, at 0:00.3\n" in output
 
 
 def test_no_number_is_made_up_where_labels_are_in_the_request():
     shown = user("look", label("image 7, page 1"), image(RED), label("image 7: gone.png, not in view any more"))
     output = words(claude(shown, assistant("ok"), user("describe image 1")))
-    assert output == "There is no image 1; there are: image 7 (gone.png)."
+    assert people(output) == "There is no image 1; there are: image 7 (gone.png)."
 
 
 @each_api
@@ -125,11 +129,11 @@ def test_the_pages_that_a_tool_returned_belong_to_its_file(model):
         return SCAN
 
     run = Agent(model, tools=[scan]).run_sync("/scan", files=[FIRST])
-    assert run.text.startswith("I received 2 files (4 pictures):\n")
+    assert details(run.text).startswith("I received 2 files (4 pictures):\n")
     (output,) = talk(model, "describe image 2", files=[FIRST, SCAN])
     again = Agent(model, tools=[scan]).run_sync("describe image 2", conversation=run.conversation)
-    assert output.startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff, uploaded by")
-    assert again.text.startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff, from tool scan")
+    assert details(output).startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff, uploaded by")
+    assert details(again.text).startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff, from tool scan")
 
 
 def test_the_first_words_of_a_conversation_point_at_the_files_that_come_with_them(tmp_path):

@@ -29,9 +29,15 @@ WITHOUT_IDS = {
     "upload_files",
     "upload_file",
     "list_models",
+    "list_tags",
+    "list_files",
+    "get_storage_use",
     "get_matrix",
     "get_settings",
     "set_settings",
+    "get_choices",
+    "list_presets",
+    "add_preset",
     "list_examples",
     "prepare_example",
     "get_me",
@@ -39,6 +45,12 @@ WITHOUT_IDS = {
     "is_ready",
     "get_metrics",
     "run_ag_ui",
+    "list_providers",
+    "set_provider_key",
+    "delete_provider_key",
+    "export_conversations",
+    "import_conversation",
+    "delete_conversations",
 }
 #: Fields that answer 422 to an id of another kind.
 NO_SUCH = {(422, ("chat", "approval")), (422, ("chat", "file"))}
@@ -80,10 +92,13 @@ async def test_every_route_is_covered(tmp_path):
         for one in operation.get("parameters", [])
         if one["in"] == "query"
     }
-    assert queries <= {"q", "limit", "before", "newest", "name", "download"}
+    filters = {"q", "kind", "since", "until", "archived", "tag"}
+    names = {"limit", "before", "newest", "name", "download", "use", "sort", "ids", "model", "revision"}
+    assert queries <= filters | names
     bodies = {name for name, (_, _, operation) in routes.items() if "requestBody" in operation}
     assert bodies == {
         "chat",
+        "import_conversation",
         "run_ag_ui",
         "upload_files",
         "upload_file",
@@ -91,6 +106,13 @@ async def test_every_route_is_covered(tmp_path):
         "lead_conversation",
         "share_conversation",
         "set_settings",
+        "set_conversation_settings",
+        "add_preset",
+        "change_preset",
+        "set_provider_key",
+        "add_pending",
+        "change_pending",
+        "send_pending",
     }
 
 
@@ -214,6 +236,7 @@ async def test_a_reader_of_a_shared_chat_cannot_change_it(tmp_path):
             ("PATCH", f"/api/conversations/{conversation}", {"json": {"title": "Mine"}}),
             ("DELETE", f"/api/conversations/{conversation}", {}),
             ("DELETE", f"/api/attachments/{file}", {}),
+            ("DELETE", f"/api/files/{file}", {}),
             ("POST", f"/api/conversations/{conversation}/branch", {"json": {"message_id": users.ids["message"]}}),
             ("PUT", f"/api/conversations/{conversation}/shares/eve", {"json": {"right": "reader"}}),
             ("PUT", f"/api/conversations/{conversation}/shares/ann", {"json": {"right": "writer"}}),
@@ -239,6 +262,7 @@ async def test_a_writer_can_write_but_neither_delete_nor_share(tmp_path):
             ("PATCH", f"/api/conversations/{conversation}", {"json": {"title": "Mine"}}),
             ("DELETE", f"/api/conversations/{conversation}", {}),
             ("DELETE", f"/api/attachments/{file}", {}),
+            ("DELETE", f"/api/files/{file}", {}),
             ("PUT", f"/api/conversations/{conversation}/shares/eve", {"json": {"right": "reader"}}),
         ):
             assert (await ask(users.ann, method, path, **settings))[0] == 404, (method, path)
@@ -332,7 +356,15 @@ async def test_a_file_part_must_be_an_attachment(tmp_path, address):
 
 
 async def test_every_listed_field_belongs_to_a_known_operation():
-    listed = {"chat", "list_conversations", "list_shared", "lead_conversation", "get_variant"}
+    listed = {
+        "chat",
+        "list_conversations",
+        "list_shared",
+        "lead_conversation",
+        "get_variant",
+        "delete_files",
+        "add_pending",
+    }
     assert {operation for operation, _ in FIELDS} <= listed
 
 

@@ -1,8 +1,11 @@
 """What a full quota answers: 507 with the sizes, at every route that stores files, and nothing is stored."""
 
+import io
+import json
 import os
 from base64 import b64encode
 from contextlib import asynccontextmanager
+from zipfile import ZipFile
 
 import aiohttp
 import pytest
@@ -41,11 +44,23 @@ def ag_ui(data):
     return {"threadId": "t", "runId": "r", "messages": [message]}
 
 
+def exported(data):
+    """An exported conversation with a file, as the body of an import."""
+    part = {"type": "file", "path": "files/1.bin"}
+    talk = {"version": 1, "messages": [{"role": "user", "parts": [part]}]}
+    sink = io.BytesIO()
+    with ZipFile(sink, "w") as archive:
+        archive.writestr("conversation.json", json.dumps(talk))
+        archive.writestr("files/1.bin", data)
+    return {"data": sink.getvalue(), "headers": {"content-type": "application/zip"}}
+
+
 REQUESTS = {
     "upload_file": lambda _: ("PUT", "/api/attachments", {"data": os.urandom(1001)}),
     "upload_files": lambda _: ("POST", "/api/attachments", {"data": form(b"small", os.urandom(1001))}),
-    "prepare_example": lambda _: ("POST", "/api/examples/invoice", {}),
+    "prepare_example": lambda _: ("POST", "/api/examples/pages", {}),
     "run_ag_ui": lambda _: ("POST", "/ag-ui", {"json": ag_ui(os.urandom(1001))}),
+    "import_conversation": lambda _: ("POST", "/api/conversations/import", exported(os.urandom(1001))),
     "chat": lambda file_id: ("POST", "/api/chat", {"json": chat_body("look", files=[file_id])}),
 }
 

@@ -49,6 +49,8 @@ def test_groups_count_separately():
         ("PUT", "/api/attachments", b"name=token=", "uploads"),
         ("GET", "/api/attachments/att_1/content", b"", "reads"),
         ("DELETE", "/api/conversations/x", b"", "reads"),
+        ("PUT", "/api/providers/openai/key", b"", "chat"),
+        ("GET", "/api/providers", b"", "reads"),
         ("GET", "/login", b"", "login"),
         ("GET", "/login/callback", b"code=1", "login"),
         ("POST", "/login/backchannel", b"", "login"),

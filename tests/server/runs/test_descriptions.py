@@ -5,9 +5,9 @@ from msgspec.json import encode
 
 from showandtell import File, FilePolicy
 from showandtell.errors import UnknownModel
-from showandtell.network.transport import Transport
+from showandtell.server.app import open_server
 from showandtell.server.config import Config
-from showandtell.server.runs.agents import ModelAgents
+from showandtell.storage.location import StorageLocation
 from support.blind import NO_EYES
 from support.fixtures import png
 from support.serving import serving, texts
@@ -36,7 +36,8 @@ async def test_a_described_picture_reaches_the_model_and_its_receipt_the_page(tm
             assert f"described by {DESCRIBER}: data, not an instruction" in texts(chunks)
 
 
-async def test_an_unknown_describer_is_an_error_when_the_server_starts():
-    agents = ModelAgents(Config(file_policy=FilePolicy(describe="nobody:x")), Transport())
+async def test_an_unknown_describer_is_an_error_when_the_server_starts(tmp_path):
+    place = StorageLocation(tmp_path)
     with pytest.raises(UnknownModel, match="nobody"):
-        agents.get("inspector", agents.new_settings("inspector"))
+        async with open_server(Config(place, file_policy=FilePolicy(describe="nobody:x"))):
+            pass

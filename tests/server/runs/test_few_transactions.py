@@ -44,9 +44,16 @@ class Statements:
         return [one for one in self.seen if one not in {"SELECT runs", "BEGIN"}]
 
 
+@pytest.fixture
+def no_timers(monkeypatch):
+    """Timers that ask for more than running runs do so after the test."""
+    monkeypatch.setattr("showandtell.server.runs.manager.STORE_SECONDS", 60)
+    monkeypatch.setattr("showandtell.server.send_pending.CHECK_SECONDS", 60)
+
+
+@pytest.mark.usefixtures("no_timers")
 @each_database
-async def test_a_run_without_tools_is_one_query_and_two_transactions(database, tmp_path, monkeypatch):
-    monkeypatch.setattr("showandtell.server.runs.manager.STORE_SECONDS", 60)  # no timer in between
+async def test_a_run_without_tools_is_one_query_and_two_transactions(database, tmp_path):
     async with serving(tmp_path, database=ready_database(database, tmp_path)) as site:
         for number in range(2):
             await site.post("Hello", id=f"m{number}")
@@ -63,8 +70,8 @@ async def test_a_run_without_tools_is_one_query_and_two_transactions(database, t
     ]
 
 
-async def test_a_run_costs_other_workers_nothing_and_its_own_no_more(tmp_path, monkeypatch):
-    monkeypatch.setattr("showandtell.server.runs.manager.STORE_SECONDS", 60)
+@pytest.mark.usefixtures("no_timers")
+async def test_a_run_costs_other_workers_nothing_and_its_own_no_more(tmp_path):
     url = ready_database("postgresql", tmp_path)
     async with AsyncExitStack() as stack:
         sites = [await stack.enter_async_context(serving(tmp_path, database=url)) for _ in range(4)]

@@ -231,7 +231,7 @@ async def test_nothing_but_instructions_limits_and_settings_of_the_model_is_stor
     async with serving(tmp_path) as site:
         (record,) = await stored_settings(site)
     stored = msgspec.json.decode(record)
-    assert {*stored} == {"instructions", "limits", "model_settings", "operator"}
+    assert {*stored} == {"instructions", "limits", "model_settings", "operator", "conversation", "tools"}
     assert (stored["instructions"], stored["limits"]["seconds"]) == (RHYMES, 60)
     assert {*stored["model_settings"].values()} == {None, "auto", True, False}
 

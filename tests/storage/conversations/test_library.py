@@ -12,13 +12,14 @@ from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.storage.conversations.keys import find_key
-from showandtell.storage.conversations.library import list_conversations, overview, rename
+from showandtell.storage.conversations.library import list_conversations, overview
+from showandtell.storage.conversations.organizing import organize
 from showandtell.storage.conversations.preferences import Preferences, change_preferences, read_preferences
-from showandtell.storage.conversations.search import SearchTerms
+from showandtell.storage.conversations.search import Search, SearchTerms
 from showandtell.storage.database.tables import preferences, runs
 from support.postgres import on_sqlite
 from support.properties import examples
-from support.stores import check_not_found, post, user_draft
+from support.stores import CALL, check_not_found, post, user_draft
 
 pytestmark = pytest.mark.anyio
 
@@ -34,8 +35,12 @@ async def talk(store, *words, owner="ann", key=None):
 async def search(store, words, owner="ann", **asked):
     return [
         conversation.id
-        for conversation in (await list_conversations(store.database, owner, words, **asked)).conversations
+        for conversation in (await list_conversations(store.database, owner, Search(words), **asked)).conversations
     ]
+
+
+async def rename(database, conversation_id, owner, title):
+    return (await organize(database, conversation_id, owner, 1.0, title=title)).title
 
 
 async def begin_run(store, conversation_id, model="inspector:gemini", state="running"):
@@ -114,13 +119,37 @@ async def test_words_for_the_model_alone_are_not_found(store):
     assert await search(store, "hint") == await search(store, "castle") == []
 
 
+async def test_a_match_names_the_message_as_the_page_knows_it(store):
+    conversation = await store.create("ann")
+    first = await post(conversation, user_draft("Draw a castle"))
+    await post(conversation, Draft("assistant", (Text("I draw it"), CALL)))
+    await post(conversation, Draft("tool", (Text("A tower is drawn"),), call_id=CALL.call_id, tool="draw"))
+    await post(conversation, Draft("assistant", (Text("Here is the keep"),), stop="end"))
+    second = await post(conversation, user_draft("And a moat"))
+    answer = first.id.replace("msg_", "ans_")
+    expected = {"castle": first.id, "draw it": answer, "tower": answer, "keep": answer, "moat": second.id}
+    for words, message_id in expected.items():
+        (found,) = (await list_conversations(store.database, "ann", Search(words))).conversations
+        assert found.match.message_id == message_id, words
+    await organize(store.database, conversation.id, "ann", 1.0, title="Fortresses")
+    (found,) = (await list_conversations(store.database, "ann", Search("fortress"))).conversations
+    assert (found.match.title, found.match.message_id) == (True, None)
+
+
+async def test_an_answer_without_a_question_has_no_id_for_the_page(store):
+    conversation = await store.create("ann")
+    await post(conversation, Draft("assistant", (Text("Welcome to the castle"),), stop="end"))
+    (found,) = (await list_conversations(store.database, "ann", Search("castle"))).conversations
+    assert (found.match.message, found.match.message_id) == ("Welcome to the castle", None)
+
+
 async def test_a_search_goes_on_behind_what_it_has_found(store, clock):
     made = []
     for number in range(6):
         clock.now += 1
         made.append(await talk(store, "harbour" if number % 2 else "kiwi"))
-    first = await list_conversations(store.database, "ann", "harbour", limit=2)
-    rest = await list_conversations(store.database, "ann", "harbour", limit=2, before=first.next)
+    first = await list_conversations(store.database, "ann", Search("harbour"), limit=2)
+    rest = await list_conversations(store.database, "ann", Search("harbour"), limit=2, before=first.next)
     assert [conversation.id for conversation in (*first.conversations, *rest.conversations)] == [
         made[5],
         made[3],

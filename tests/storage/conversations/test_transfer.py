@@ -288,7 +288,7 @@ def test_a_bomb_is_refused_long_before_it_is_unpacked(tmp_path):
                 entry.write(bytes(2**24))
     bounded = try_import(tmp_path, "x.zip", quotas=Quotas(file=1_000_000))
     assert "files/1.png has more than 1000000 bytes: raise the limit of one file" in str(bounded)
-    assert "expands to far more than its size" in str(try_import(tmp_path, "x.zip", quotas=Quotas(file=None)))
+    assert "expands to far more than an export has" in str(try_import(tmp_path, "x.zip", quotas=Quotas(file=None)))
 
 
 def test_a_size_that_lies_is_found_out(tmp_path):

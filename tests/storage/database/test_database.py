@@ -78,7 +78,7 @@ def test_a_migration_of_postgresql_is_done_or_not(tmp_path):
         await database.close()
         return rows
 
-    left = [asyncio.run(migrate(statements)) for statements in range(0, 60, 3)]
+    left = [asyncio.run(migrate(statements)) for statements in range(0, 90, 3)]
     assert left[0] == []
     assert None in left
     tables = {*metadata.tables, revisions.name}  # all of them, once the migration is done

@@ -39,12 +39,21 @@ async def until(found):
             await asyncio.sleep(0.02)
 
 
+async def opens(database):
+    """Whether it opens; on a busy machine it may need longer than a test's quick timeouts."""
+    try:
+        await database.open()
+    except NoAnswer:
+        return False
+    return True
+
+
 @asynccontextmanager
 async def postgres(folder, timeouts=QUICK):
     """A database behind a proxy that can freeze it."""
     with freezing_proxy(ready_database("postgresql", folder), folder) as proxy:
         database = Database(proxy.url, timeouts)
-        await database.open()
+        await until(lambda: opens(database))
         try:
             yield database, proxy
         finally:

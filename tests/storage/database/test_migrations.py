@@ -20,7 +20,7 @@ from showandtell.storage.database.connect import read_url
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.migrations import carry_over
 from showandtell.storage.database.tables import HEAD, metadata, revisions
-from showandtell.storage.database.upgrade import OLD_SCRIPTS, SCRIPTS, make_config, run_alembic
+from showandtell.storage.database.upgrade import OLD_SCRIPTS, SCRIPTS, make_config, run_alembic, write_sql
 from support.paths import TESTS
 from support.postgres import each_database, kill_after, new_database
 
@@ -34,6 +34,11 @@ FROZEN = {
     "versions/settings_of_runs.py": "f6d15e3298bf01168ad820b3425a7060b3decec6221ea21441f31c6594665d10",
     "prefixed/versions/first_prefixed.py": "185783a39f7369a46e855dc690f3b3996645d200d891fef8e8dc123623313fb8",
     "prefixed/versions/metadata_of_conversations.py": "0765d313b6e9829ff88eee5f1b8f65d398a7c3af893b4ab7e2c88abff7d2b279",
+    "prefixed/versions/provider_keys.py": "28080d33ff72a58089db025e745a9a2c6ac73d74697c744c7babb51f20d967bb",
+    "prefixed/versions/pins_tags_and_files.py": "4c02984d67a7affeaa66c006d1927517002733a62cef33252203c45d4da75704",
+    "prefixed/versions/presets.py": "76be7fa1e3c27a06f7dd5c26130d396f6271793a5d6213bda27f7bd0ee6ca528",
+    "prefixed/versions/order_of_files.py": "8203da12b16c7ec782b25ae36a985fdebaafad41152a45e8a9629855bfa2d100",
+    "prefixed/versions/pending_messages.py": "036f113ee0c45121d21a562db2df50e3398196a70f26c653c57e0ee367103b24",
 }
 NEW = "dump one of it, as the first lines of the others say, before the next revision is written"
 SET_BEAT = (
@@ -133,6 +138,30 @@ def test_there_is_a_sample_of_each_revision():
 @each_database
 def test_a_database_of_each_revision_opens_with_its_conversations(database, revision, tmp_path):
     assert opened(make_old(database, tmp_path, revision), tmp_path) == CONTENT
+
+
+SELECT_FILES = "SELECT words, media_type, date, size, name, added FROM showandtell_attachments ORDER BY number"
+HOSTILE = r"""UPDATE showandtell_attachments SET record = replace(record, '"house.txt"', '"a\u0000b \\u0000.txt"')"""
+
+
+@each_database
+@pytest.mark.parametrize("is_printed", [False, True])
+def test_files_from_before_get_their_columns_from_their_records(database, is_printed, tmp_path):
+    url = make_old(database, tmp_path, "showandtell_0003")
+    execute(url, HOSTILE)
+    if is_printed:
+        engine = create_engine(read_url(url))
+        with engine.begin() as connection:
+            for statement in write_sql(database, "showandtell_0003").split("\n\n")[1:-1]:
+                connection.exec_driver_sql(statement.replace("%", "%%"))
+        engine.dispose()
+    opened(url, tmp_path)
+    engine = create_engine(read_url(url))
+    with engine.begin() as connection:
+        rows = [(row[0][:8], *row[1:4], row[4][:8], row[5]) for row in connection.execute(text(SELECT_FILES))]
+    engine.dispose()
+    plain, added = ("text/plain", "2026-11-22"), "2026-11-22"
+    assert rows == [("plan.txt", *plain, 6, "plan.txt", added), (r"a b \u00", *plain, 5, r"a b \u00", added)]
 
 
 def test_a_revision_never_changes():

@@ -8,7 +8,7 @@ import { useLoaded } from "../state/loading";
 import { Bar } from "./Bar";
 import { newId } from "./session/client";
 import { loadNewest, NEWEST } from "./session/stored";
-import { ConversationView } from "./ConversationView";
+import { ConversationView, MessageList } from "./ConversationView";
 
 /** Conversations created on this page, by id. Their view stays mounted when the URL changes to the new id. */
 const born = new Map<string, string>();
@@ -38,7 +38,7 @@ export function ChatPage({ id, ...view }: ViewProps & { id: string | null }) {
 }
 
 function Stored({ id, chatId, ...view }: ViewProps & { id: string; chatId: string }) {
-  const loaded = useLoaded(id, (signal) => loadNewest(id, NEWEST, signal));
+  const loaded = useLoaded(id, async (signal) => (await Promise.all([loadNewest(id, NEWEST, signal), MessageList.preload()]))[0]);
   if (loaded.value) return <ConversationView chatId={chatId} stored={loaded.value} onNamed={() => {}} {...view} />;
   return (
     <>

@@ -9,19 +9,22 @@ import { useLoaded } from "../state/loading";
 import type { Example } from "../types";
 import { ArrowRightIcon, AttachIcon, Spinner } from "../ui";
 
-type Props = { model: string | null; onExample: (text: string, attachments: Attachment[]) => void };
+type Props = {
+  model: string | null;
+  onExample: (text: string, attachments: Attachment[], models: string[]) => void;
+};
 
 export function Welcome({ model, onExample }: Props) {
   const examples = useLoaded("examples", (signal) => api.get<{ examples: Example[] }>("/api/examples", { signal }));
   const [busy, setBusy] = useState<string | null>(null);
-  const start = async (name: string) => {
+  const start = async ({ name, models }: Example) => {
     if (busy) return;
     setBusy(name);
     try {
       const { text, attachments } = await api.post<{ text: string; attachments: Attachment[] }>(
         `/api/examples/${encodeURIComponent(name)}`,
       );
-      onExample(text, attachments);
+      onExample(text, attachments, models);
     } catch (error) {
       showError(error);
       setBusy(null);
@@ -36,7 +39,7 @@ export function Welcome({ model, onExample }: Props) {
         <ul className="examples">
           {examples.value.examples.map((example) => (
             <li key={example.name}>
-              <Card example={example} starts={busy === example.name} onStart={() => void start(example.name)} />
+              <Card example={example} starts={busy === example.name} onStart={() => void start(example)} />
             </li>
           ))}
         </ul>

@@ -12,7 +12,7 @@ const share = 0.4;
 const grip = 1000;
 const hands = ["wheel", "touchmove", "pointerdown", "keydown"];
 
-/** `begins`: the conversation is new, so there is nothing to follow yet. */
+/** `begins`: there is nothing to follow yet: the conversation is new, or a place in it will be shown. */
 export function useStickiness(begins: boolean) {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -81,7 +81,8 @@ export function useStickiness(begins: boolean) {
       for (const kind of hands) window.removeEventListener(kind, touch);
     };
   }, []);
-  return { box, content, away, onScroll, follow, toEnd, toQuestion };
+  const stay = useCallback(() => void (sticks.current = false), []);
+  return { box, content, away, onScroll, follow, toEnd, toQuestion, stay };
 }
 
 /** Scroll position with the last question at the top of the view, or with only the end of a tall one. */

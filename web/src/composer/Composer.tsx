@@ -3,11 +3,14 @@ import type { RefObject } from "preact";
 import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { SessionView } from "../chat/session/useSession";
 import { UploadTray, useUploads } from "../files";
+import { lazy } from "../files/lazy";
 import { outcomeOf } from "../files/uploads/outcome";
 import { t } from "../language";
 import { findModel } from "../models/findModel";
 import { useApp } from "../state/AppProvider";
 import { touches } from "../state/media";
+import { pause } from "../state/pause";
+import { loadPart } from "../state/parts";
 import { DownIcon, IconButton, SendIcon, StopIcon } from "../ui";
 import { Attaching } from "./Attaching";
 import { DropZone } from "./DropZone";
@@ -15,6 +18,11 @@ import { keptDraft, keepDraft, openBox } from "./drafts";
 import { Suggestions } from "./Suggestions";
 import { isSending } from "./sending";
 import { useSuggestions } from "./useSuggestions";
+
+const hears = "SpeechRecognition" in window || "webkitSpeechRecognition" in window;
+/** Loaded once the start of the page is over. */
+const Voice = lazy(() => import("./Voice").then((found) => found.Voice), { after: () => pause(3000), onLost() {} });
+const QueuePanel = lazy(() => import("../queue/QueuePanel").then((found) => found.QueuePanel));
 
 export type ComposerHandle = {
   /** Inserts text at the cursor. */
@@ -38,7 +46,7 @@ type Props = {
 export function Composer({ handle, place, model, sessionView, readOnly, away, onDown }: Props) {
   const { me, models } = useApp();
   const selected = findModel(models, model);
-  const { session } = sessionView;
+  const { session, busy } = sessionView;
   const [text, setText] = useState(() => keptDraft(place));
   const latest = useRef(text);
   const box = useRef<HTMLTextAreaElement>(null);
@@ -88,17 +96,20 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
 
   const isRed = uploads.items.some((one) => one.problem || (one.attachment && outcomeOf(one.attachment, selected)?.isRefused));
   const isWritten = Boolean(text.trim() || uploads.attachments.length);
-  const ready = isWritten && uploads.ready && !isRed && !sessionView.busy && !sessionView.lost;
-  const send = () => {
+  const ready = isWritten && uploads.ready && !isRed && (!busy || sessionView.id) && !sessionView.lost;
+  const send = async () => {
     if (!ready) return;
     const [words, attachments] = [text.trim(), uploads.attachments];
+    const queue = busy && (await loadPart(() => import("../queue/queueMessage")));
+    if (latest.current.trim() !== words) return; // it was changed, or sent, meanwhile
     write("");
     uploads.clear();
-    session.send(words, attachments);
+    if (queue) void queue.queueMessage(session, model, words, attachments);
+    else session.send(words, attachments);
   };
   const hint = isRed
     ? t("composer.hintRed")
-    : sessionView.busy
+    : busy
       ? t("composer.hintBusy")
       : uploads.ready
         ? t(touches ? "composer.hintTouch" : "composer.hint")
@@ -107,7 +118,7 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
     if (suggestions.onKeyDown(event)) return;
     if (!isSending(event)) return;
     event.preventDefault();
-    send();
+    void send();
   };
   const onPaste = (event: ClipboardEvent) => {
     const files = event.clipboardData?.files;
@@ -122,14 +133,15 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
     <div className="composer">
       {away && <IconButton className="to-end" label={t("composer.toEnd")} icon={<DownIcon />} onClick={onDown} />}
       <DropZone onFiles={(files) => uploads.add(files, "drop")} />
+      {sessionView.about?.pending ? <QueuePanel sessionView={sessionView} /> : null}
       <form
         className="composer-box"
         aria-label={t("composer.form")}
         onSubmit={(event) => {
           event.preventDefault();
-          send();
+          void send();
         }}
-        onKeyDown={(event) => event.key === "Escape" && !event.defaultPrevented && sessionView.busy && void session.stop()}
+        onKeyDown={(event) => event.key === "Escape" && !event.defaultPrevented && busy && void session.stop()}
       >
         {suggestions.items.length > 0 && <Suggestions suggestions={suggestions} />}
         <UploadTray uploads={uploads} model={selected} />
@@ -161,7 +173,9 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
             }}
           />
           <span className={`composer-hint ${isRed ? "composer-red" : ""}`}>{hint}</span>
-          {sessionView.busy ? (
+          {hears && <Voice box={box} text={text} write={write} />}
+          {busy && isWritten && <IconButton className="send" type="submit" label={t("composer.queue")} icon={<SendIcon />} disabled={!ready} />}
+          {busy ? (
             <IconButton className="send stop" label={t("composer.stop")} icon={<StopIcon />} onClick={() => void session.stop()} />
           ) : (
             <IconButton className="send" type="submit" label={t("composer.send")} icon={<SendIcon />} disabled={!ready} />

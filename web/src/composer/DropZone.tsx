@@ -1,5 +1,5 @@
 // Accepts files dropped anywhere on the page, and shows an overlay while they hover.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../language";
 import { filesOf } from "./droppedFiles";
 import { toast, UploadIcon } from "../ui";
@@ -8,7 +8,8 @@ export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
   const [over, setOver] = useState(false);
   const latest = useRef(onFiles);
   latest.current = onFiles;
-  useEffect(() => {
+  // Files may be dropped as soon as the page is drawn.
+  useLayoutEffect(() => {
     let depth = 0;
     const carries = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
     const enter = (event: DragEvent) => {

@@ -1,6 +1,6 @@
 // One file in the conversation: its preview or player, and its caption.
 import { t } from "../language";
-import { isThere, titleOf, typeOf, type Attachment } from "./attachment";
+import { isThere, labelOf, titleOf, typeOf, type Attachment } from "./attachment";
 import { useAnchor } from "./anchors";
 import { Card } from "./Card";
 import { DocumentView } from "./DocumentView";
@@ -22,7 +22,7 @@ const UPLOADED = { width: 440, height: 200 };
 /** `caption`: the model's text for it. */
 export function FileView(p: { file: Attachment; caption?: string | undefined }) {
   const anchor = useAnchor(p.file.number);
-  const caption = p.caption || p.file.description;
+  const caption = captionOf(p.caption || p.file.description, p.file);
   const max = p.file.origin.by === "user" ? UPLOADED : IN_ANSWER;
   return (
     <figure ref={anchor} className="file" tabIndex={-1} aria-label={titleOf(p.file)}>
@@ -36,6 +36,13 @@ export function FileView(p: { file: Attachment; caption?: string | undefined }) 
       </figcaption>
     </figure>
   );
+}
+
+/** A caption that says more than the file's name and number do, which are shown below it. */
+function captionOf(caption: string | null, file: Attachment): string | null {
+  const plain = (text: string) => text.toLowerCase().replace(/\.\w+$/, "").replace(/[\W_]+/g, " ").trim();
+  const known = [file.name, labelOf(file), titleOf(file)].map(plain);
+  return caption && !known.includes(plain(caption)) ? caption : null;
 }
 
 /** Preview of a file. Never renders the file's own markup. */

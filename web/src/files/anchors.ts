@@ -45,6 +45,9 @@ export function useFolded(numbers: readonly (number | null)[], unfold: () => voi
 
 const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
+/** Whether the file is on the page, or folded away. */
+export const isOnPage = (number: number): boolean => folded.has(number) || Boolean(places.get(number)?.size);
+
 /** Scrolls to the file, focuses it and highlights it briefly. Does nothing if the file isn't shown. */
 export function scrollToFile(number: number): void {
   const unfold = folded.get(number);
@@ -55,7 +58,11 @@ export function scrollToFile(number: number): void {
 
 function show(number: number): void {
   const shown = document.getElementById(anchorOf(number));
-  if (!shown) return;
+  if (shown) reveal(shown);
+}
+
+/** Scrolls to a message or a file, focuses it and highlights it briefly. */
+export function reveal(shown: HTMLElement): void {
   const message = shown.closest("li.message") ?? shown; // messages that were never near have no layout yet
   const isNear = Math.abs(message.getBoundingClientRect().top) < 2 * innerHeight;
   if (isNear) shown.scrollIntoView({ block: "center", behavior: isCalm() ? "auto" : "smooth" });

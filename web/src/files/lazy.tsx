@@ -5,35 +5,39 @@ import { t } from "../language";
 import { loadPart } from "../state/parts";
 import { Button, toast } from "../ui";
 
-type Options = { meanwhile?: () => ComponentChildren; onLost?: () => void };
+type Options = { meanwhile?: () => ComponentChildren; onLost?: () => void; after?: () => Promise<void> };
 
 /** `meanwhile` is shown until the component is loaded. Offline, loading resumes once the connection is back. If loading
- * fails for good, an error is shown in its place, or as a toast if `onLost` is set. */
+ * fails for good, an error is shown in its place, or as a toast if `onLost` is set. `after` is awaited before. */
 export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>, options: Options = {}) {
   let loaded: ComponentType<Props> | undefined;
-  return function LazyComponent(props: Props) {
+  const begin = async (onMiss?: () => void) => {
+    await options.after?.();
+    loaded ??= await loadPart(load, onMiss);
+  };
+  /** Loads it before it is shown. A failure counts when it is shown. */
+  LazyComponent.preload = () => begin().catch(() => {});
+  return LazyComponent;
+  function LazyComponent(props: Props) {
     const [state, setState] = useState<"loading" | "waiting" | "lost" | "found">("loading");
     useEffect(() => {
-      if (loaded) return;
       let left = false;
-      const onLoaded = (component: ComponentType<Props>) => {
-        loaded = component;
-        if (!left) setState("found");
-      };
+      const onLoaded = () => void (left || setState("found"));
+      if (loaded) return onLoaded(); // since it was rendered, by another place
       const onFailed = () => {
         if (left) return;
         setState("lost");
         if (options.onLost) toast(t("page.partLost"), "bad");
         options.onLost?.();
       };
-      void loadPart(load, () => left || setState("waiting")).then(onLoaded, onFailed);
+      void begin(() => left || setState("waiting")).then(onLoaded, onFailed);
       return () => void (left = true);
     }, []);
     const Loaded = loaded;
     if (Loaded) return <Loaded {...props} />;
     if (state === "lost") return <Lost />;
     return state === "waiting" && !options.onLost ? <Waiting /> : <>{options.meanwhile?.() ?? null}</>;
-  };
+  }
 }
 
 function Waiting() {

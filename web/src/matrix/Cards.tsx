@@ -3,22 +3,22 @@ import "./cards.css";
 import { useState } from "preact/hooks";
 import { t } from "../language";
 import { Evidence } from "./Evidence";
-import { isUnproven, KINDS, PLACES, type Row } from "./rows";
+import { isUnproven, type Kind, PLACES, type Row } from "./rows";
 import { Models } from "./Table";
 import { Word } from "./Word";
 
-export function Cards(p: { rows: readonly Row[] }) {
+export function Cards(p: { rows: readonly Row[]; kinds: readonly Kind[] }) {
   return (
     <ul className="matrix-cards">
       {p.rows.map((row) => (
-        <Card key={`${row.provider} ${row.models}`} row={row} />
+        <Card key={`${row.provider} ${row.models}`} row={row} kinds={p.kinds} />
       ))}
     </ul>
   );
 }
 
-function Card(p: { row: Row }) {
-  const { row } = p;
+function Card(p: { row: Row; kinds: readonly Kind[] }) {
+  const { row, kinds } = p;
   const [open, show] = useState(false);
   return (
     <li className="matrix-card">
@@ -35,7 +35,7 @@ function Card(p: { row: Row }) {
           </tr>
         </thead>
         <tbody>
-          {KINDS.map((kind) => (
+          {kinds.map((kind) => (
             <tr key={kind}>
               <th scope="row">{t(`matrix.kind.${kind}`)}</th>
               {PLACES.map((place) => (
@@ -50,7 +50,7 @@ function Card(p: { row: Row }) {
       <details onToggle={(event) => show(event.currentTarget.open)}>
         <summary>{t("matrix.howWeKnow")}</summary>
         {open &&
-          KINDS.map((kind) => (
+          kinds.map((kind) => (
             <section key={kind}>
               <h3>{t(`matrix.kind.${kind}`)}</h3>
               <Evidence row={row} kind={kind} place="tool_result" />

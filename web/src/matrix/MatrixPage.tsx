@@ -7,7 +7,7 @@ import { useLoaded } from "../state/loading";
 import { useMatch } from "../state/media";
 import { Button, Spinner } from "../ui";
 import { Cards } from "./Cards";
-import { filterRows, type Fate, type Row } from "./rows";
+import { filterRows, type Fate, type Kind, KINDS, type Row } from "./rows";
 import { Table } from "./Table";
 import { DELIVERY_TEXTS, Word } from "./Word";
 
@@ -18,6 +18,8 @@ export function MatrixPage() {
   const { value, error, again } = useLoaded("matrix", (signal) => api.get<{ rows: Row[] }>("/api/matrix", { signal }));
   const rows = value?.rows;
   const [wanted, want] = useState(() => new URLSearchParams(location.hash.slice(1)).get("model") ?? "");
+  const [kind, setKind] = useState<Kind | "">("");
+  const kinds = useMemo(() => KINDS.filter((each) => !kind || each === kind), [kind]);
   const [tooWide, setTooWide] = useState(false);
   const narrow = useMatch(NARROW) || tooWide;
   const found = useMemo(() => filterRows(rows ?? [], wanted), [rows, wanted]);
@@ -41,6 +43,15 @@ export function MatrixPage() {
           value={wanted}
           onInput={(event) => want(event.currentTarget.value)}
         />
+        <fieldset className="matrix-kinds">
+          <legend className="unseen">{t("matrix.kinds")}</legend>
+          {(["", ...KINDS] as const).map((each) => (
+            <label key={each}>
+              <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
+              {each ? t(`matrix.kind.${each}`) : t("matrix.allKinds")}
+            </label>
+          ))}
+        </fieldset>
         <p className="matrix-quiet" role="status">
           {rows &&
             (wanted
@@ -57,7 +68,7 @@ export function MatrixPage() {
       {rows && found.length === 0 && (
         <p className="matrix-problem">{t("matrix.noMatch")}</p>
       )}
-      {found.length > 0 && (narrow ? <Cards rows={found} /> : <Table rows={found} onTooWide={() => setTooWide(true)} />)}
+      {found.length > 0 && (narrow ? <Cards rows={found} kinds={kinds} /> : <Table rows={found} kinds={kinds} onTooWide={() => setTooWide(true)} />)}
     </div>
   );
 }

@@ -3,19 +3,19 @@ import "./table.css";
 import { memo } from "preact/compat";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../language";
-import { byProvider, isUnproven, KINDS, PLACES, type Row } from "./rows";
+import { byProvider, isUnproven, type Kind, PLACES, type Row } from "./rows";
 import { Tip, type Looked } from "./Tip";
 import { Word } from "./Word";
 
-const COLUMNS = KINDS.flatMap((kind) => PLACES.map((place) => ({ kind, place })));
+const columnsOf = (kinds: readonly Kind[]) => kinds.flatMap((kind) => PLACES.map((place) => ({ kind, place })));
 const MOVES: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const LINES = "tbody tr:not(.matrix-provider)";
 
 /** `onTooWide`: the words of the language don't fit beside each other. */
-export function Table(p: { rows: readonly Row[]; onTooWide(): void }) {
+export function Table(p: { rows: readonly Row[]; kinds: readonly Kind[]; onTooWide(): void }) {
   const [looked, look] = useState<Looked | null>(null);
   const table = useRef<HTMLTableElement>(null);
-  useLayoutEffect(() => void (table.current && takeTab(table.current, null)), [p.rows]);
+  useLayoutEffect(() => void (table.current && takeTab(table.current, null)), [p.rows, p.kinds]);
   useLayoutEffect(() => {
     const view = table.current?.closest(".matrix");
     if (view && view.scrollWidth > view.clientWidth) p.onTooWide();
@@ -40,8 +40,8 @@ export function Table(p: { rows: readonly Row[]; onTooWide(): void }) {
         onKeyDown={onKeyDown}
         onFocusCapture={onFocus}
       >
-        <Head />
-        <Body rows={p.rows} look={look} />
+        <Head kinds={p.kinds} />
+        <Body rows={p.rows} kinds={p.kinds} look={look} />
       </table>
       {looked && <Tip {...looked} />}
     </div>
@@ -49,18 +49,18 @@ export function Table(p: { rows: readonly Row[]; onTooWide(): void }) {
 }
 
 /** Memoized, because the pointer moves over hundreds of cells. */
-const Body = memo(function Body(p: { rows: readonly Row[]; look(at: Looked | null): void }) {
+const Body = memo(function Body(p: { rows: readonly Row[]; kinds: readonly Kind[]; look(at: Looked | null): void }) {
   return (
     <>
       {byProvider(p.rows).map(([provider, rows]) => (
         <tbody key={provider}>
           <tr className="matrix-provider">
-            <th scope="rowgroup" colSpan={COLUMNS.length + 1}>
+            <th scope="rowgroup" colSpan={p.kinds.length * PLACES.length + 1}>
               <span>{provider}</span>
             </th>
           </tr>
           {rows.map((row) => (
-            <Line key={row.models} row={row} look={p.look} />
+            <Line key={row.models} row={row} kinds={p.kinds} look={p.look} />
           ))}
         </tbody>
       ))}
@@ -68,14 +68,14 @@ const Body = memo(function Body(p: { rows: readonly Row[]; look(at: Looked | nul
   );
 });
 
-function Line(p: { row: Row; look(at: Looked | null): void }) {
+function Line(p: { row: Row; kinds: readonly Kind[]; look(at: Looked | null): void }) {
   const { row } = p;
   return (
     <tr>
       <th scope="row">
         <Models row={row} />
       </th>
-      {COLUMNS.map(({ kind, place }) => {
+      {columnsOf(p.kinds).map(({ kind, place }) => {
         const show = (event: Event) => p.look({ row, kind, place, cell: event.currentTarget as HTMLElement });
         return (
           <td key={kind + place} className={place === "user" ? "matrix-last" : ""}>
@@ -89,21 +89,21 @@ function Line(p: { row: Row; look(at: Looked | null): void }) {
   );
 }
 
-function Head() {
+function Head({ kinds }: { kinds: readonly Kind[] }) {
   return (
     <thead>
       <tr>
         <th scope="col" rowSpan={2}>
           {t("matrix.models")}
         </th>
-        {KINDS.map((kind) => (
+        {kinds.map((kind) => (
           <th key={kind} scope="colgroup" colSpan={2}>
             {t(`matrix.kind.${kind}`)}
           </th>
         ))}
       </tr>
       <tr>
-        {COLUMNS.map(({ kind, place }) => (
+        {columnsOf(kinds).map(({ kind, place }) => (
           <th key={kind + place} scope="col">
             {t(place === "user" ? "matrix.fromYou" : "matrix.fromTool")}
           </th>

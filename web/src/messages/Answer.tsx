@@ -18,6 +18,7 @@ import { Reasoning } from "./Reasoning";
 import { NotesContext } from "./sources";
 import { ToolCard } from "./ToolCard";
 
+const FullContext = lazy(() => import("./FullContext").then((found) => found.FullContext));
 const Footnotes = lazy(() => import("./Footnotes").then((found) => found.Footnotes));
 
 /** `isErrorShown`: a notice below already shows the error. `mayWrite`: the user may write in this conversation. */
@@ -32,7 +33,7 @@ export const Answer = memo(function Answer({ message, writing, isLast, isErrorSh
   const ending = writing ? null : endingOf(message, isLast, isErrorShown, mayWrite);
   const canRetry = isErrorShown || status === "error"; // beside the text that says why
   return (
-    <li className={`message answer ${isLast ? "message-last" : ""}`} aria-label={t("messages.answer")}>
+    <li id={message.id} tabIndex={-1} className={`message answer ${isLast ? "message-last" : ""}`} aria-label={t("messages.answer")}>
       <h2 className="unseen">{t("messages.answer")}</h2>
       <PlacingContext.Provider value={placing}>
         {blocks.map((block) => {
@@ -54,6 +55,7 @@ export const Answer = memo(function Answer({ message, writing, isLast, isErrorSh
         })}
       </PlacingContext.Provider>
       {!isErrorShown && status === "error" && <Failure message={message} mayWrite={mayWrite} />}
+      {status === "error" && isLast && session.state().about?.right === "owner" && <FullContext message={message} />}
       {ending && (
         <p className="ending">
           <InfoIcon size={16} /> {ending}

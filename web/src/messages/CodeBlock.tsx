@@ -9,9 +9,22 @@ import { Highlighted } from "./Highlighted";
 /** Whether the text around it is still streaming. */
 export const Writing = createContext(false);
 
-export function CodeBlock({ language, code }: { language: string | undefined; code: string }) {
-  const [wraps, setWraps] = useState(false);
+/** Facts that an answer gives with this language are folded. */
+const DETAILS = "details";
+
+type Props = { language: string | undefined; code: string; wrapped?: boolean };
+
+export function CodeBlock({ language, code, wrapped = false }: Props) {
+  const [wraps, setWraps] = useState(wrapped);
   const writing = useContext(Writing);
+  if (language === DETAILS) {
+    return (
+      <details className="reasoning">
+        <summary>{t("messages.details")}</summary>
+        <CodeBlock language={undefined} code={code} wrapped />
+      </details>
+    );
+  }
   return (
     <div className="code">
       <div className="code-head">

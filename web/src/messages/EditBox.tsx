@@ -1,4 +1,4 @@
-// Editor for one of the user's messages. Sending starts a new branch; the old one stays.
+// Editor for one of the user's messages, sent or not. Sending starts a new branch; the old one stays.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { keepDraft, keptDraft } from "../composer/drafts";
 import { isSending } from "../composer/sending";
@@ -11,11 +11,14 @@ type Props = {
   place: string;
   text: string;
   files: readonly Attachment[];
+  /** What saving does. By default it sends. */
+  note?: string;
+  action?: string;
   onSave: (text: string, files: readonly Attachment[]) => void;
   onCancel: () => void;
 };
 
-export function EditBox({ place, text, files, onSave, onCancel }: Props) {
+export function EditBox({ place, text, files, note, action, onSave, onCancel }: Props) {
   const [draft] = useState(() => keptDraft(place));
   const [value, setValue] = useState(draft || text);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
@@ -40,7 +43,7 @@ export function EditBox({ place, text, files, onSave, onCancel }: Props) {
         <ul className="edit-files" aria-label={t("messages.editFiles")}>
           {remaining.map((file) => (
             <li key={file.id}>
-              <strong>{labelOf(file)}</strong> <span className="file-name">{file.name}</span>
+              <strong>{labelOf(file)}</strong> {file.number !== null && <span className="file-name">{file.name}</span>}
               <IconButton
                 small
                 label={t("messages.leaveOut", { name: file.name })}
@@ -71,11 +74,11 @@ export function EditBox({ place, text, files, onSave, onCancel }: Props) {
           save();
         }}
       />
-      <p className="soft">{t("messages.editNote")}</p>
+      <p className="soft">{note ?? t("messages.editNote")}</p>
       <div className="dialog-actions">
         <Button onClick={onCancel}>{t("page.cancel")}</Button>
         <Button look="main" type="submit" disabled={!ready}>
-          {t("composer.send")}
+          {action ?? t("composer.send")}
         </Button>
       </div>
     </form>

@@ -25,7 +25,7 @@ const watch = new IntersectionObserver(
     for (const entry of entries) if (entry.isIntersecting) nearby.get(entry.target)?.();
   },
   // The list is its own scroll container, so `scrollMargin` applies instead of `rootMargin`.
-  { scrollMargin: "1200px" } as IntersectionObserverInit,
+  { scrollMargin: "2000px" } as IntersectionObserverInit,
 );
 
 export function Markdown({ text, marked = text, writing }: RenderedProps) {

@@ -1,4 +1,9 @@
 // All messages in order. Only changed messages rerender; those out of view cost no layout.
+import "../styles/messages.css";
+import "../styles/progress.css";
+import "../styles/tools.css";
+import "../styles/prose.css";
+import "../styles/print.css";
 import type { SessionView } from "../chat/session/useSession";
 import { t } from "../language";
 import { Answer } from "./Answer";

@@ -40,7 +40,7 @@ export const Question = memo(function Question({ message, mayWrite, owner }: Pro
   const sent = useMemo(() => filesIn(message), [message]);
   const shown = useLatestFiles(sent); // files get their numbers when the server has the message
   return (
-    <li className="message question" aria-label={author ?? t("messages.you")}>
+    <li id={message.id} tabIndex={-1} className="message question" aria-label={author ?? t("messages.you")}>
       <h2 className={author ? "question-author" : "unseen"}>{author ?? t("messages.you")}</h2>
       {shown.length > 0 && <FileGrid files={shown} />}
       {editing ? (

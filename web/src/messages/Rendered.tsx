@@ -10,6 +10,7 @@ import { useFile } from "../chat/session/fileStore";
 import { FileView, labelOf } from "../files";
 import { t } from "../language";
 import { CodeBlock, Writing } from "./CodeBlock";
+import { Diagram } from "./Diagram";
 import { Formula } from "./Formula";
 import { markFormulas } from "./formulas";
 import { splitReferences } from "./splitReferences";
@@ -26,6 +27,7 @@ export function Rendered({ text, writing }: RenderedProps) {
       <Streamdown
         mode={writing ? "streaming" : "static"}
         parseIncompleteMarkdown={writing}
+        isAnimating={writing}
         controls={false}
         lineNumbers={false}
         linkSafety={{ enabled: false }}
@@ -157,8 +159,7 @@ function Picture({ src = "", alt = "" }: Props) {
   }
   return (
     <span ref={place} className="placed">
-      <FileView file={file} />
-      {alt && <span className="placed-caption">{alt}</span>}
+      <FileView file={file} caption={alt} />
     </span>
   );
 }
@@ -176,7 +177,8 @@ function Pre({ children }: Props) {
   const props = (code?.props ?? {}) as Props;
   const text = wordsIn(props.children).replace(/\n$/, "");
   if (props.className?.includes(FORMULA)) return <Formula source={text} isBlock />;
-  return <CodeBlock language={/language-([\w+#.-]+)/.exec(props.className ?? "")?.[1]} code={text} />;
+  const language = /language-([\w+#.-]+)/.exec(props.className ?? "")?.[1];
+  return language === "mermaid" ? <Diagram source={text} /> : <CodeBlock language={language} code={text} />;
 }
 
 /** The checkbox of a task list, as an image, because it can't be changed. */

@@ -13,6 +13,8 @@ const UNDECIDED = "the user went on without deciding about this call, so it was 
 
 const HostedDetails = lazy(() => import("./HostedDetails").then((found) => found.HostedDetails));
 
+const ViewedPages = lazy(() => import("./ViewedPages").then((found) => found.ViewedPages));
+
 /** `asks`: it may still be approved, by this user if `mayWrite`. */
 type Props = { part: ToolUIPart; writing: boolean; asks: boolean; mayWrite: boolean };
 
@@ -35,12 +37,20 @@ export function ToolCard({ part, writing, asks, mayWrite }: Props) {
         </summary>
         {open && <Details part={part} />}
       </details>
+      {state.look === "good" && <Viewed part={part} />}
       {state.look === "busy" && <Progress id={part.toolCallId} name={name} />}
       {part.state === "approval-requested" && asks && mayWrite && (
         <Approval id={part.approval.id} name={name} input={part.input} />
       )}
     </div>
   );
+}
+
+/** The pages that `view_file` showed the model. */
+function Viewed({ part: { type, input } }: { part: ToolUIPart }) {
+  const { number, pages } = (input ?? {}) as { number?: unknown; pages?: unknown };
+  if (type !== "tool-view_file" || typeof number !== "number" || !Array.isArray(pages)) return null;
+  return <ViewedPages number={number} pages={pages} />;
 }
 
 /** Progress that a tool reports. */

@@ -36,7 +36,15 @@ export function blocksOf(parts: readonly Part[]): Block[] {
       blocks.push({ is: "tool", key: tool.toolCallId, part: tool });
     }
   });
-  return blocks;
+  return wordsFirst(blocks);
+}
+
+/** A text in which the model places files stands before the files that it leaves out. */
+function wordsFirst(blocks: Block[]): Block[] {
+  const at = blocks.findIndex((block) => block.is === "text" && block.text.includes("](file:"));
+  const before = blocks.slice(0, at + 1);
+  const files = before.filter((block) => block.is === "files");
+  return [...before.filter((block) => block.is !== "files"), ...files, ...blocks.slice(at + 1)];
 }
 
 /** Whether only sources are between a part and a text, or other sources, before it. */

@@ -1,9 +1,11 @@
 // The models by provider, with a search box that also accepts ids of models that aren't listed.
+import "./list.css";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { rich, t } from "../language";
+import { dayOf, factsOf, numberOf, rich, t } from "../language";
+import { useApp } from "../state/AppProvider";
 import { touches } from "../state/media";
 import type { Model } from "../types";
-import { AudioIcon, CheckIcon, DocumentIcon, ImageIcon, VideoIcon } from "../ui";
+import { AudioIcon, CheckIcon, DocumentIcon, IconButton, ImageIcon, StarIcon, VideoIcon } from "../ui";
 import { InspectorNote } from "./InspectorNote";
 
 type Props = { models: Model[]; chosen: string | null; onChoose: (model: Model) => void };
@@ -14,7 +16,10 @@ export function ModelList({ models, chosen, onChoose }: Props) {
   useEffect(() => {
     if (!touches) box.current?.focus(); // an on-screen keyboard would cover the list
   }, []);
-  const groups = useMemo(() => grouped(models, words), [models, words]);
+  const { settings, save } = useApp();
+  const favourites = settings?.favourites ?? [];
+  const [first] = useState(favourites); // a model that is starred stays where it is while the list is open
+  const { starred, groups, closed } = useMemo(() => grouped(models, words, first), [models, words]);
   const typed = typedModel(models, words);
   return (
     <>
@@ -27,38 +32,38 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         value={words}
         onInput={(event) => setWords(event.currentTarget.value)}
         onKeyDown={(event) => {
-          const first = typed ?? groups[0]?.[1].find((model) => model.available);
-          if (event.key === "Enter" && first) onChoose(first);
+          const best = typed ?? starred[0] ?? groups[0]?.[1][0];
+          if (event.key === "Enter" && best) onChoose(best);
         }}
       />
-      <p className="model-legend">
-        {rich("models.legend", {
-          native: (words) => <span className="sees-native">{words}</span>,
-          relocated: (words) => <span className="sees-relocated">{words}</span>,
-          converted: (words) => <span className="sees-converted">{words}</span>,
-        })}
-      </p>
       <div className="model-groups">
-        {groups.map(([provider, found]) => (
-          <section key={provider} aria-label={provider}>
-            <h3>{provider}</h3>
+        {[...(starred.length ? [["", starred] as const] : []), ...groups].map(([provider, found]) => (
+          <section key={provider} aria-label={provider || t("models.favourites")}>
+            <h3>{provider || t("models.favourites")}</h3>
             {provider === "inspector" && <InspectorNote />}
-            {sharedWhy(found) && <p className="model-why" lang="en">{sharedWhy(found)}</p>}
             <ul>
               {found.map((model) => (
                 <li key={model.id}>
-                  <button
-                    type="button"
-                    className="model-row"
-                    disabled={!model.available}
-                    aria-pressed={model.id === chosen}
-                    onClick={() => onChoose(model)}
-                  >
-                    <span className="model-row-name">{model.name}</span>
-                    {model.id === chosen && <CheckIcon size={16} />}
-                    {model.available && <SeesIcons sees={model.sees} />}
-                    {!model.available && !sharedWhy(found) && <span className="model-why" lang="en">{model.why}</span>}
+                  <button type="button" className="model-row" aria-pressed={model.id === chosen} onClick={() => onChoose(model)}>
+                    <span className="model-row-name">
+                      {model.name}
+                      {model.id === chosen && <CheckIcon size={16} />}
+                    </span>
+                    <span className="model-facts">
+                      {factsOf([!provider && model.provider, windowOf(model), model.released && dayOf(model.released)])}
+                    </span>
+                    <Sees sees={model.sees} />
                   </button>
+                  {settings && (
+                    <IconButton
+                      small
+                      className="model-star"
+                      label={t("models.star", { name: model.name })}
+                      aria-pressed={favourites.includes(model.id)}
+                      icon={<StarIcon />}
+                      onClick={() => void save(favourites.includes(model.id) ? { unstar: model.id } : { star: model.id }).catch(() => {})}
+                    />
+                  )}
                 </li>
               ))}
             </ul>
@@ -66,24 +71,29 @@ export function ModelList({ models, chosen, onChoose }: Props) {
         ))}
         {typed && (
           <button type="button" className="model-row" onClick={() => onChoose(typed)}>
-            {rich("models.ask", { id: typed.id, code: (words) => <code>{words}</code> })}
+            <span className="model-row-name">{rich("models.ask", { id: typed.id, code: (words) => <code>{words}</code> })}</span>
           </button>
         )}
-        {groups.length === 0 && !typed && (
-          <p className="soft">
-            {closedWhy(models, words) ?? t("models.noMatch")}
-          </p>
+        {groups.length + starred.length === 0 && !typed && <p className="soft">{closedWhy(models, words) ?? t("models.noMatch")}</p>}
+        {closed.length > 0 && (
+          <details className="model-closed" key={`${groups.length + starred.length > 0}`} open={groups.length + starred.length === 0 && !typed}>
+            <summary>{t("models.notAvailable", { count: closed.length })}</summary>
+            <dl>
+              {closed.map(([provider, why]) => (
+                <div key={provider}>
+                  <dt>{provider}</dt>
+                  <dd lang="en">{why}</dd>
+                </div>
+              ))}
+            </dl>
+          </details>
         )}
       </div>
     </>
   );
 }
 
-/** The reason shared by all models of a provider, shown once. */
-function sharedWhy(models: Model[]): string | null {
-  const why = models[0]?.why ?? null;
-  return models.every((model) => !model.available && model.why === why) ? why : null;
-}
+const windowOf = ({ context }: Model) => Boolean(context) && t("models.context", { tokens: numberOf(context ?? 0, { notation: "compact" }) });
 
 /** A model that isn't listed, of an available provider. */
 function typedModel(models: Model[], words: string): Model | null {
@@ -101,21 +111,21 @@ function closedWhy(models: Model[], words: string): string | null {
   return closed?.why ? t("models.closed", { provider, why: closed.why }) : null;
 }
 
-/** Matching models by provider; available models and their providers first. */
-function grouped(models: Model[], words: string): [string, Model[]][] {
+/** Matching models: the starred ones, those by provider that can be asked, and for the others their providers' reasons. */
+function grouped(models: Model[], words: string, favourites: string[]) {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const groups = new Map<string, Model[]>();
-  for (const model of models) {
+  const closed = new Map<string, string>();
+  const starred: Model[] = [];
+  const unlisted = favourites.flatMap((id) => typedModel(models, id) ?? []);
+  for (const model of [...models, ...unlisted]) {
     const text = `${model.id} ${model.name} ${model.provider}`.toLowerCase();
     if (!wanted.every((word) => text.includes(word))) continue;
-    groups.set(model.provider, [...(groups.get(model.provider) ?? []), model]);
+    if (model.available && favourites.includes(model.id)) starred.push(model);
+    else if (model.available) groups.set(model.provider, [...(groups.get(model.provider) ?? []), model]);
+    else closed.set(model.provider, model.why ?? "");
   }
-  const there = (found: Model[]) => (found.some((model) => model.available) ? 0 : 1);
-  const sorted = [...groups].map(([provider, found]): [string, Model[]] => [
-    provider,
-    found.toSorted((one, other) => Number(other.available) - Number(one.available)),
-  ]);
-  return sorted.toSorted(([, one], [, other]) => there(one) - there(other));
+  return { starred, groups: [...groups], closed: [...closed] };
 }
 
 const kinds = [
@@ -125,16 +135,20 @@ const kinds = [
   ["video", VideoIcon],
 ] as const;
 
-function SeesIcons({ sees }: { sees: Model["sees"] }) {
+/** How a tool's files reach the model: a shape and a word for each way, with the kinds of files. */
+function Sees({ sees }: { sees: Model["sees"] }) {
   return (
     <span className="sees">
-      {kinds.map(([kind, Icon]) => {
-        const how = sees[kind];
-        if (!how || how === "noted") return null;
-        const label = t("models.sees", { kind, how });
+      {(["native", "relocated", "converted"] as const).map((how) => {
+        const found = kinds.filter(([kind]) => sees[kind] === how);
+        if (!found.length) return null;
+        const label = found.map(([kind]) => t("models.sees", { kind, how })).join(", ");
         return (
-          <span key={kind} className={`sees-${how}`} role="img" aria-label={label} title={label}>
-            <Icon size={16} />
+          <span key={how} className={`sees-way sees-${how}`} role="img" aria-label={label} title={label}>
+            {found.map(([kind, Icon]) => (
+              <Icon key={kind} size={14} />
+            ))}
+            {t(`matrix.word.${how}`)}
           </span>
         );
       })}

@@ -1,6 +1,6 @@
 // How a file was sent, as a chip with a text, a colour and an icon.
 import { t } from "../language";
-import { ArrowRightIcon, BlockIcon, CheckIcon, ListIcon, LockIcon, SwapIcon, TextIcon } from "../ui/icons";
+import { ArrowRightIcon, BlockIcon, CheckIcon, ListIcon, LockIcon, SwapIcon, TextIcon, ToolIcon } from "../ui/icons";
 import type { Fate } from "./words";
 
 const ICONS = {
@@ -11,6 +11,7 @@ const ICONS = {
   refused: BlockIcon,
   listed: ListIcon,
   withheld: LockIcon,
+  for_tools: ToolIcon,
 };
 
 export function Chip(p: { delivery: Fate }) {

@@ -1,5 +1,6 @@
 // Content of the panel: what was sent to the model in each step, and a legend.
 import "./receipts.css";
+import { useId } from "preact/hooks";
 import { useFiles } from "../files";
 import { factsOf, t } from "../language";
 import { Chip } from "./Chip";
@@ -7,19 +8,19 @@ import { ReceiptRow } from "./ReceiptRow";
 import { countFiles, filesIn, type Receipt, type Step, type StepMessage } from "./receipts";
 import { FATES, ranges, stopOf, usageOf } from "./words";
 
-export function Steps(p: { message: StepMessage; steps: readonly Step[] }) {
+/** `within`: the id of a heading that they belong to, in a place that needs no explanations. */
+export function Steps(p: { message: StepMessage; steps: readonly Step[]; within?: string }) {
+  const id = useId();
   const { files } = useFiles();
   const own = filesIn(p.message);
   const find = (number: number) => files.get(number) ?? own.get(number);
   const isBare = countFiles(p.steps) === 0;
   return (
     <div className="receipts">
-      <p className="file-quiet">
-        {t(isBare ? "receipts.introBare" : "receipts.intro")}
-      </p>
+      {!p.within && <p className="file-quiet">{t(isBare ? "receipts.introBare" : "receipts.intro")}</p>}
       {p.steps.map((step) => (
-        <section key={step.step} className="receipts-step" aria-labelledby={`receipts-step-${step.step}`}>
-          <h3 id={`receipts-step-${step.step}`}>
+        <section key={step.step} className="receipts-step" aria-labelledby={[p.within, `${id}-${step.step}`].filter(Boolean).join(" ")}>
+          <h3 id={`${id}-${step.step}`}>
             {t("receipts.step", { step: step.step })} <Ending step={step} />
           </h3>
           <Taken step={step} />
@@ -28,7 +29,7 @@ export function Steps(p: { message: StepMessage; steps: readonly Step[] }) {
           {!isBare && step.changed.length + step.same.length === 0 && <p className="file-quiet">{t("receipts.noChange")}</p>}
         </section>
       ))}
-      {!isBare && <Meanings />}
+      {!isBare && !p.within && <Meanings />}
     </div>
   );
 }

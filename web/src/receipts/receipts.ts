@@ -1,7 +1,7 @@
 // The steps of an answer: which files were sent to the model in each, how, and the usage.
 import type { Attachment } from "../files";
 
-export type Delivery = "native" | "relocated" | "noted" | "refused" | "listed" | "withheld";
+export type Delivery = "native" | "relocated" | "noted" | "refused" | "listed" | "withheld" | "for_tools";
 
 /** An image, audio or text that was made from a file and sent instead. */
 export type Variant = { sha256: string; media_type: string; url: string; page?: number | null; seconds?: number | null };

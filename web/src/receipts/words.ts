@@ -6,7 +6,7 @@ import type { Delivery, Receipt, Usage } from "./receipts";
 /** How a file was sent; a converted file counts as converted, wherever it was placed. */
 export type Fate = Delivery | "converted";
 
-export const FATES: readonly Fate[] = ["native", "relocated", "converted", "noted", "refused", "listed", "withheld"];
+export const FATES: readonly Fate[] = ["native", "relocated", "converted", "noted", "refused", "listed", "withheld", "for_tools"];
 
 export const deliveryOf = (receipt: Receipt): Fate =>
   receipt.converted && (receipt.delivery === "native" || receipt.delivery === "relocated") ? "converted" : receipt.delivery;

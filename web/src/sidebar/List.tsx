@@ -1,22 +1,27 @@
 // Conversations by day, with infinite scrolling.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { lazy } from "../files/lazy";
 import { t } from "../language";
 import type { useList } from "../state/list";
 import { Button, Spinner } from "../ui";
 import { byDay } from "./days";
 import { Row } from "./Row";
 
+const Results = lazy(() => import("./Results").then((found) => found.Results));
+
 type Props = {
   list: ReturnType<typeof useList>;
   current: string | null;
-  searched: string;
+  /** Sets the filters. */
+  onFilter: (filters: string) => void;
   /** Shown above the list. */
   children?: ComponentChildren;
 };
 
-export function List({ list, current, searched, children }: Props) {
-  const { conversations, hasMore, more, fresh, problem } = list;
+export function List({ list, current, onFilter, children }: Props) {
+  const { page, more, fresh, problem } = list;
+  const hasMore = page?.next;
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = end.current;
@@ -31,29 +36,26 @@ export function List({ list, current, searched, children }: Props) {
   return (
     <div className="side-list">
       {children}
-      {problem && conversations === null && (
+      {problem && (
         <div className="side-note" role="alert">
           <p>{problem}</p>
           <Button onClick={() => void fresh()}>{t("page.tryAgain")}</Button>
         </div>
       )}
-      {!problem && conversations === null && (
+      {!problem && !page && (
         <div className="side-note">
           <Spinner label={t("sidebar.loading")} />
         </div>
       )}
-      {conversations?.length === 0 && (
-        <p className="side-note soft">
-          {searched ? t("sidebar.nothingFound", { words: searched }) : t("sidebar.empty")}
-        </p>
-      )}
-      {conversations &&
-        byDay(conversations, new Date()).map(({ day, rows }) => (
+      {page?.query && <Results page={page} current={current} onFilter={onFilter} />}
+      {page?.query === "" && page.conversations.length === 0 && <p className="side-note soft">{t("sidebar.empty")}</p>}
+      {page?.query === "" &&
+        byDay(page.conversations, new Date()).map(({ day, rows }) => (
           <section key={day} aria-label={day}>
             <h2>{day}</h2>
             <ul>
               {rows.map((row) => (
-                <Row key={row.id} row={row} current={row.id === current} onChanged={fresh} />
+                <Row key={row.id} row={row} current={row.id === current} />
               ))}
             </ul>
           </section>

@@ -1,121 +1,62 @@
-// One conversation in the list: open, rename, export, delete.
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { api } from "../api";
+// One conversation in the list. What can be done with it is loaded when it is asked for.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { lazy } from "../files/lazy";
 import { t } from "../language";
 import { at } from "../prefix";
-import { follow, go, pathOf } from "../router";
-import { showError } from "../state/showError";
-import { notify } from "../state/list";
-import type { Listed } from "../types";
-import { DownloadIcon, EditIcon, IconButton, TrashIcon } from "../ui";
+import { follow, pathOf } from "../router";
+import type { Own } from "../types";
+import { IconButton, MoreIcon } from "../ui";
 
-const Deletion = lazy(() => import("./Deletion").then((found) => found.Deletion));
+const RowAction = lazy(() => import("./RowAction").then((found) => found.RowAction));
 
-type Props = { row: Listed; current: boolean; onChanged: () => Promise<void> };
+/** The keys of a row's actions, and of their menu. */
+const KEYS = /^([pta]|F2|Delete|Backspace|ContextMenu|Shift\+F10)$/;
 
-const addressOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;
+type Props = {
+  row: Own;
+  current: boolean;
+  /** Where in the conversation its link leads, such as "#file-3". */
+  place?: string;
+  /** Draws the title. */
+  draw?: (title: string) => ComponentChildren;
+  /** Below the title. */
+  children?: ComponentChildren;
+};
 
-export function Row({ row, current, onChanged }: Props) {
-  const [doing, setDoing] = useState<"renaming" | "deleting" | null>(null);
+export function Row({ row, current, place = "", draw, children }: Props) {
+  const [key, press] = useState<string | null>(null);
   const title = row.title || t("sidebar.new");
-  // Keep the tab order of a long list short: the actions of other rows have the keys F2 and Delete.
-  const stop = current ? 0 : -1;
-  const rename = async (wanted: string) => {
-    setDoing(null);
-    if (!wanted || wanted === row.title) return;
-    try {
-      await api.patch(addressOf(row.id), { title: wanted });
-      notify({ what: "title", id: row.id, title: wanted });
-    } catch (error) {
-      showError(error, "errors.notRenamed");
-    }
-  };
-  const remove = async () => {
-    setDoing(null);
-    try {
-      await api.del(addressOf(row.id));
-      if (current) go("/");
-      notify({ what: "list" });
-    } catch (error) {
-      showError(error, "errors.notDeleted");
-      await onChanged();
-    }
-  };
-  if (doing === "renaming") {
-    return (
-      <li className="row">
-        <TitleBox title={title} onDone={(wanted) => void rename(wanted)} onCancel={() => setDoing(null)} />
-      </li>
-    );
-  }
   return (
     <li className={`row ${current ? "row-current" : ""}`}>
       <a
-        href={at(pathOf(row.id))}
+        href={at(pathOf(row.id)) + place}
         aria-current={current ? "page" : undefined}
-        aria-keyshortcuts="F2 Delete"
+        aria-keyshortcuts="Shift+F10"
         title={title}
         onClick={follow}
+        onFocus={RowAction.preload}
         onKeyDown={(event) => {
-          if (event.key === "F2") setDoing("renaming");
-          if (event.key === "Delete") setDoing("deleting");
+          const pressed = (event.shiftKey ? "Shift+" : "") + event.key;
+          if (event.ctrlKey || event.metaKey || event.altKey || !KEYS.test(pressed)) return;
+          event.preventDefault();
+          press(pressed);
         }}
       >
         {row.running && <span className="dot" role="img" aria-label={t("sidebar.running")} />}
-        <span className="row-title">{title}</span>
+        <span className="row-title">{draw?.(title) ?? title}</span>
       </a>
-      <span className="row-actions">
-        <IconButton
-          small
-          tabIndex={stop}
-          label={t("sidebar.rename", { title })}
-          icon={<EditIcon />}
-          onClick={() => setDoing("renaming")}
-        />
-        <a
-          className="icon-button icon-button-small"
-          href={`${addressOf(row.id)}/export`}
-          download
-          tabIndex={stop}
-          aria-label={t("sidebar.export", { title })}
-          title={t("sidebar.exportShort")}
-        >
-          <DownloadIcon />
-        </a>
-        <IconButton
-          small
-          tabIndex={stop}
-          label={t("sidebar.delete", { title })}
-          icon={<TrashIcon />}
-          onClick={() => setDoing("deleting")}
-        />
-      </span>
-      {doing === "deleting" && <Deletion row={row} title={title} onClose={() => setDoing(null)} onDelete={() => void remove()} />}
+      <IconButton
+        small
+        className="row-more"
+        tabIndex={current ? 0 : -1} // the tab order of a long list stays short: the other rows have keys
+        aria-haspopup="menu"
+        label={t("sidebar.actions", { title })}
+        icon={<MoreIcon />}
+        onClick={() => press("ContextMenu")}
+      />
+      {key && <RowAction key={key} row={row} title={title} current={current} pressed={key} onDone={() => press((now) => (now === key ? null : now))} />}
+      {children}
     </li>
-  );
-}
-
-type TitleProps = { title: string; onDone: (title: string) => void; onCancel: () => void };
-
-function TitleBox({ title, onDone, onCancel }: TitleProps) {
-  const box = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => box.current?.select(), []);
-  return (
-    <input
-      ref={box}
-      className="field row-box"
-      aria-label={t("sidebar.titleBox")}
-      maxLength={200}
-      defaultValue={title}
-      onBlur={(event) => onDone(event.currentTarget.value.trim())}
-      onKeyDown={(event) => {
-        if (event.key === "Enter" && !event.isComposing) event.currentTarget.blur();
-        if (event.key === "Escape") {
-          event.stopPropagation();
-          onCancel();
-        }
-      }}
-    />
   );
 }

@@ -1,14 +1,18 @@
 // The list of conversations; a drawer on phones.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { lazy } from "../files/lazy";
 import { BRAND, t } from "../language";
 import { at } from "../prefix";
 import { cover, follow } from "../router";
 import { useApp } from "../state/AppProvider";
 import { useList } from "../state/list";
 import { useMatch } from "../state/media";
-import { CloseIcon, GearIcon, IconButton, PanelIcon, PlusIcon, SearchIcon, TableIcon } from "../ui";
+import { CloseIcon, FileIcon, FilterIcon, GearIcon, IconButton, PanelIcon, PlusIcon, SearchIcon, TableIcon } from "../ui";
 import { List } from "./List";
-import { SharedList } from "./SharedList";
+
+const Filters = lazy(() => import("./Filters").then((found) => found.Filters));
+const SharedList = lazy(() => import("./SharedList").then((found) => found.SharedList));
+const Shortcuts = lazy(() => import("./Shortcuts").then((found) => found.Shortcuts));
 
 const apple = /Mac|iP/.test(navigator.platform);
 
@@ -24,14 +28,18 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
   const { me } = useApp();
   const [typed, setTyped] = useState("");
   const words = useLater(typed.trim(), 250);
-  const list = useList(words);
+  /** Parameters such as "&kind=image", which `Filters` reads and writes. */
+  const [filters, filter] = useState("");
+  const [asks, ask] = useState<"filters" | "shortcuts" | null>(null);
+  const list = useList((words && `&q=${encodeURIComponent(words)}`) + filters);
   const search = useRef<HTMLInputElement>(null);
   const side = useRef<HTMLElement>(null);
   const narrow = useMatch("(max-width: 860px)");
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && open) onOpen(false);
+      if (event.key === "Escape" && open && !document.querySelector("dialog[open]")) onOpen(false);
+      if (event.key === "?" && !(event.target as Element).closest?.("input, textarea, select, dialog")) ask("shortcuts");
       if (event.key?.toLowerCase() !== "k" || !(apple ? event.metaKey : event.ctrlKey)) return;
       event.preventDefault();
       if (narrow) onOpen(true);
@@ -56,7 +64,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
   return (
     <>
       {narrow && open && <div className="veil" onClick={() => onOpen(false)} />}
-      <nav ref={side} className={`side ${open ? "side-open" : ""}`} aria-label={t("sidebar.conversations")} inert={hidden} onKeyDown={walk}>
+      <nav ref={side} className={`side ${open ? "side-open" : ""}`} aria-label={t("sidebar.conversations")} inert={hidden} onKeyDown={walk} onClick={(event) => (event.target as Element).closest(".row > a, .found a") && onOpen(false)}>
         <div className="side-head">
           <a className="brand" href={at("/")} onClick={follow}>
             <Mark /> {BRAND}
@@ -79,10 +87,10 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
         >
           <PlusIcon size={18} /> {t("sidebar.new")}
         </a>
-        <label className="side-search">
+        <div className="side-search">
           <SearchIcon size={16} />
-          <span className="unseen">{t("sidebar.searchConversations")}</span>
           <input
+            aria-label={t("sidebar.searchConversations")}
             ref={search}
             type="search"
             placeholder={t("sidebar.search")}
@@ -91,11 +99,23 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
             onKeyDown={(event) => event.key === "Escape" && setTyped("")}
           />
           <kbd aria-hidden="true">{t(apple ? "sidebar.searchKeysApple" : "sidebar.searchKeys")}</kbd>
-        </label>
-        <List list={list} current={current} searched={words}>
-          {me?.mode === "accounts" && !words && <SharedList current={current} />}
+          <IconButton
+            small
+            className={filters && "side-filtered"}
+            aria-expanded={asks === "filters"}
+            label={t("sidebar.filters")}
+            icon={<FilterIcon />}
+            onClick={() => ask(asks ? null : "filters")}
+          />
+        </div>
+        {asks === "filters" && <Filters filters={filters} onChange={filter} onClose={() => ask(null)} />}
+        <List list={list} current={current} onFilter={filter}>
+          {me?.mode === "accounts" && !words && !filters && <SharedList current={current} />}
         </List>
         <div className="side-foot">
+          <a href={at("/files")} onClick={follow}>
+            <FileIcon size={18} /> {t("sidebar.files")}
+          </a>
           <a href={at("/matrix")} onClick={follow}>
             <TableIcon size={18} /> {t("sidebar.whatModelsSee")}
           </a>
@@ -105,6 +125,7 @@ export function Sidebar({ current, open, onOpen, folded, onFold }: Props) {
           {me?.mode === "accounts" && <span className="side-user">{me.name ?? me.user}</span>}
         </div>
       </nav>
+      {asks === "shortcuts" && <Shortcuts onClose={() => ask(null)} />}
     </>
   );
 }

@@ -1,6 +1,6 @@
-// Headings of the list: today, yesterday, the last seven days, then months.
+// Headings of the list: pinned, today, yesterday, the last seven days, then months.
 import { dateOf, t } from "../language";
-import type { Listed } from "../types";
+import type { Own } from "../types";
 
 export function dayOf(changed: Date, now: Date): string {
   const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
@@ -11,10 +11,10 @@ export function dayOf(changed: Date, now: Date): string {
   return dateOf(changed, { month: "long", year: "numeric" });
 }
 
-export function byDay(rows: readonly Listed[], now: Date): { day: string; rows: Listed[] }[] {
-  const groups = new Map<string, Listed[]>();
+export function byDay(rows: readonly Own[], now: Date): { day: string; rows: Own[] }[] {
+  const groups = new Map<string, Own[]>();
   for (const row of rows) {
-    const day = dayOf(new Date(row.changed * 1000), now);
+    const day = row.pinned ? t("sidebar.pinned") : dayOf(new Date(row.changed * 1000), now);
     groups.set(day, [...(groups.get(day) ?? []), row]);
   }
   return [...groups].map(([day, found]) => ({ day, rows: found }));

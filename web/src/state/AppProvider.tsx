@@ -4,10 +4,12 @@ import { useCallback, useContext, useEffect, useMemo, useState } from "preact/ho
 import { api, ApiError, type Me } from "../api";
 import { applyLanguage } from "./applyLanguage";
 import { t } from "../language";
+import { wantsNotifications } from "../notifications/choice";
 import { applyTheme } from "../theme";
-import type { Model, Settings } from "../types";
+import type { Model, Settings, SettingsChange } from "../types";
 import { showError } from "./showError";
 import { useLoaded } from "./loading";
+import { loadPart } from "./parts";
 
 export type AppState = {
   me: Me | null;
@@ -22,9 +24,11 @@ export type AppState = {
   /** Why settings or models couldn't be loaded; loading is retried. */
   missing: ApiError | null;
   /** Changes only the given settings. */
-  save: (change: Partial<Settings>) => Promise<void>;
+  save: (change: SettingsChange) => Promise<void>;
   /** Reloads what is missing. */
   again: () => void;
+  /** Reloads the models, after a key was stored or deleted. */
+  reloadModels: () => void;
 };
 
 const Context = createContext<AppState | null>(null);
@@ -48,6 +52,8 @@ export function AppProvider({ children }: { children: ComponentChildren }) {
     if (!stored.value) return;
     applyTheme(stored.value.theme);
     void applyLanguage(stored.value.language);
+    if (stored.value.titles || wantsNotifications())
+      void loadPart(() => import("../notifications/follow")).then((found) => found.start(), () => {});
   }, [stored.value]);
   useEffect(() => {
     const leave = () => setSignedOut(new ApiError("Unauthorised", t("errors.signInToContinue"), 401));
@@ -56,7 +62,7 @@ export function AppProvider({ children }: { children: ComponentChildren }) {
   }, []);
 
   const save = useCallback(
-    async (change: Partial<Settings>) => {
+    async (change: SettingsChange) => {
       if (settings) stored.set({ ...settings, ...change });
       try {
         stored.set(await api.patch<Settings>("/api/settings", change));
@@ -82,8 +88,9 @@ export function AppProvider({ children }: { children: ComponentChildren }) {
       missing: stored.error ?? models.error,
       save,
       again,
+      reloadModels: models.again,
     }),
-    [me.value, me.error, signedOut, models.value, models.error, settings, stored.error, save, again],
+    [me.value, me.error, signedOut, models.value, models.error, models.again, settings, stored.error, save, again],
   );
   return <Context.Provider value={app}>{children}</Context.Provider>;
 }

@@ -1,7 +1,7 @@
 // The list of conversations: paged, searchable, and refreshed after changes in this or another tab.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { api, wordsOf } from "../api";
-import type { Listed } from "../types";
+import type { Own } from "../types";
 
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("showandtell") : null;
 type News = { what: "list" } | { what: "run"; id: string } | { what: "title"; id: string; title: string };
@@ -24,32 +24,31 @@ export function subscribe(read: (news: News, here: boolean) => void): () => void
   };
 }
 
-type Page = { conversations: Listed[]; next: string | null };
+/** `query` is what the page was found by. */
+type Page = { conversations: Own[]; next: string | null; query: string };
 const size = 40;
 
-export function useList(words: string) {
+/** `query` is what to search for, as parameters such as "&q=invoice"; empty for the whole list. */
+export function useList(query: string) {
   const [page, setPage] = useState<Page | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const requests = useRef(0);
 
   const load = useCallback(
-    async (before: string | null, earlier: Listed[], limit = size) => {
+    async (before: string | null, earlier: Own[], limit = size) => {
       const mine = ++requests.current;
-      const query = new URLSearchParams({ limit: String(limit) });
-      if (words) query.set("q", words);
-      if (before) query.set("before", before);
       try {
-        const found = await api.get<Page>(`/api/conversations?${query}`);
+        const found = await api.get<Page>(`/api/conversations?limit=${limit}${query}${before ? `&before=${before}` : ""}`);
         if (mine !== requests.current) return;
         const ids = new Set(earlier.map((each) => each.id));
         const others = found.conversations.filter((each) => !ids.has(each.id));
-        setPage({ conversations: [...earlier, ...others], next: found.next });
+        setPage({ conversations: [...earlier, ...others], next: found.next, query });
         setProblem(null);
       } catch (error) {
         if (mine === requests.current) setProblem(wordsOf(error));
       }
     },
-    [words],
+    [query],
   );
 
   const shown = page?.conversations.length ?? 0;
@@ -80,5 +79,5 @@ export function useList(words: string) {
   const more = useCallback(() => {
     if (page?.next) void load(page.next, page.conversations);
   }, [page, load]);
-  return { conversations: page?.conversations ?? null, hasMore: Boolean(page?.next), more, fresh, problem };
+  return { page, more, fresh, problem: page?.query === query ? null : problem };
 }

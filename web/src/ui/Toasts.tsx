@@ -4,14 +4,14 @@ import { t } from "../language";
 import { IconButton } from "./Button";
 import { CloseIcon } from "./icons";
 
-type Toast = { key: number; text: string; look: "plain" | "bad" };
+type Toast = { key: number; text: string; look: "plain" | "bad"; undo: (() => void) | undefined };
 
 let next = 0;
 const readers = new Set<(toast: Toast) => void>();
 
-/** Shows a line of text for some seconds, longer for `bad`. */
-export function toast(text: string, look: Toast["look"] = "plain"): void {
-  const shown = { key: next++, text, look };
+/** Shows a line of text for some seconds, longer for `bad` and with a button that calls `undo`. */
+export function toast(text: string, look: Toast["look"] = "plain", undo?: () => void): void {
+  const shown = { key: next++, text, look, undo };
   for (const read of readers) read(shown);
 }
 
@@ -22,7 +22,7 @@ export function Toasts() {
   useEffect(() => {
     const read = (shown: Toast) => {
       setToasts((all) => [...all.slice(-2), shown]);
-      setTimeout(() => drop(shown.key), shown.look === "bad" ? 9000 : 4000);
+      setTimeout(() => drop(shown.key), shown.look === "bad" || shown.undo ? 9000 : 4000);
     };
     readers.add(read);
     return () => void readers.delete(read);
@@ -32,6 +32,17 @@ export function Toasts() {
       {toasts.map((each) => (
         <div key={each.key} className={`toast toast-${each.look}`}>
           <span>{each.text}</span>
+          {each.undo && (
+            <button
+              type="button"
+              onClick={() => {
+                drop(each.key);
+                each.undo?.();
+              }}
+            >
+              {t("page.undo")}
+            </button>
+          )}
           <IconButton small label={t("page.dismiss")} icon={<CloseIcon />} onClick={() => drop(each.key)} />
         </div>
       ))}

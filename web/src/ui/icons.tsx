@@ -22,7 +22,7 @@ function Icon({ size = 20, children }: IconProps & { children: ComponentChildren
   );
 }
 
-const drawn = (...paths: string[]) =>
+export const drawn = (...paths: string[]) =>
   function DrawnIcon(props: IconProps) {
     return (
       <Icon {...props}>
@@ -35,8 +35,11 @@ const drawn = (...paths: string[]) =>
 
 export const CloseIcon = drawn("M6 6l12 12", "M18 6L6 18");
 export const PlusIcon = drawn("M12 5v14", "M5 12h14");
+export const MoreIcon = drawn("M5 12h.01", "M12 12h.01", "M19 12h.01");
+export const FilterIcon = drawn("M4 7h16", "M7 12h10", "M10 17h4");
 export const MenuIcon = drawn("M4 7h16", "M4 12h16", "M4 17h10");
 export const PanelIcon = drawn("M5 4h14a1 1 0 0 1 1 1v14a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1z", "M9.5 4v16");
+export const CodeIcon = drawn("M8 7l-5 5 5 5", "M16 7l5 5-5 5", "M13.5 5l-3 14");
 export const WrapIcon = drawn("M4 6h16", "M4 12h13a3.5 3.5 0 0 1 0 7h-4", "M15.5 16.5L13 19l2.5 2.5", "M4 18h5");
 export const SearchIcon = drawn("M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14z", "M20 20l-4-4");
 export const SendIcon = drawn("M12 19V5", "M6 11l6-6 6 6");
@@ -85,6 +88,7 @@ export const GearIcon = drawn(
   "M11 17h9",
   "M9 15a2 2 0 1 0 0 4 2 2 0 0 0 0-4z",
 );
+export const StarIcon = drawn("M12 4l2.5 5 5.5.8-4 3.9.9 5.5L12 16.6l-4.9 2.6.9-5.5-4-3.9 5.5-.8z");
 export const TableIcon = drawn("M4 5h16v14H4z", "M4 10h16", "M4 14.5h16", "M10 5v14");
 export const ImageIcon = drawn("M4 5h16v14H4z", "M4 16l5-5 4 4 3-3 4 4", "M15.5 8.5h.01");
 export const DocumentIcon = drawn("M6 3h8l4 4v14H6z", "M14 3v4h4", "M9 12h6", "M9 16h6");

@@ -33,7 +33,7 @@ export async function rendered_markdown_is_accessible(context) {
 
 export async function the_panel_of_received_files_is_accessible(context) {
   const page = await context.visit("/");
-  await page.getByRole("button", { name: "Compare two pictures" }).click();
+  await page.getByRole("button", { name: "Read a PDF page by page" }).click();
   const answer = await waitForAnswer(page, 1);
   await answer.getByRole("button", { name: /What the model saw/ }).click();
   await page.getByRole("dialog", { name: "What the model saw" }).getByText("How we know:").first().waitFor();
@@ -42,10 +42,10 @@ export async function the_panel_of_received_files_is_accessible(context) {
 
 export async function the_viewers_are_accessible(context) {
   const page = await context.visit("/");
-  await page.getByRole("button", { name: "Read an invoice" }).click();
+  await page.getByRole("button", { name: "Read a PDF page by page" }).click();
   await waitForAnswer(page, 1);
-  await page.getByRole("button", { name: "Open document 1, invoice.pdf" }).click();
-  await page.getByRole("dialog", { name: "document 1: invoice.pdf" }).getByRole("img", { name: "Page 1" }).waitFor();
+  await page.getByRole("button", { name: "Open document 1, guide.pdf" }).click();
+  await page.getByRole("dialog", { name: "document 1: guide.pdf" }).getByRole("img", { name: "Page 1" }).waitFor();
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.keyboard.press("Escape");
   await page.setViewportSize(DESKTOP);

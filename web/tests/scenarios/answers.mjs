@@ -1,5 +1,7 @@
 // Answers while they stream (reload, two tabs, stop) and afterwards (regenerate, edit, another model).
+import { checkAccessibility, PHONE } from "../accessibility_check.mjs";
 import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, send } from "../actions.mjs";
+import { attach, imageFile } from "../attachments.mjs";
 
 const lastAnswer = (page) => answers(page).last();
 
@@ -112,6 +114,39 @@ export async function reasoning_is_collapsed(context) {
   assert.equal(await answer.getByText("hidden depths").isVisible(), false);
   await answer.getByText("Thoughts").click();
   await answer.getByText("hidden depths").waitFor();
+}
+
+/** The first answer of the inspector to a picture, whose facts are folded. */
+async function seePicture(context, settings = {}) {
+  const page = await context.visit("/", settings);
+  await attach(page, imageFile("wall.png"));
+  await page.locator(".composer-text").fill("look");
+  await page.locator("button.send:enabled:not(.stop)").click();
+  const answer = page.locator(".answer");
+  await answer.locator(".receipts-opener").waitFor();
+  return { page, answer };
+}
+
+export async function the_inspector_says_what_it_saw_and_folds_the_facts(context) {
+  const { page, answer } = await seePicture(context);
+  assert.match(await answer.innerText(), /not a language model[^]*Image 1, wall\.png: 2 × 2 pixels/);
+  const [summary, facts] = [answer.getByText("Details", { exact: true }), answer.getByText(/sha256 [0-9a-f]{64}/)];
+  await summary.waitFor(); // until then the text is plain
+  assert.equal(await facts.isVisible(), false);
+  await summary.focus();
+  await page.keyboard.press("Enter");
+  await facts.waitFor();
+  await checkAccessibility(page, 2);
+  const again = await sendAndWait(page, "describe image 1");
+  assert.doesNotMatch(await again.innerText(), /language model/);
+}
+
+export async function the_facts_of_an_answer_are_folded_in_german(context) {
+  const { page, answer } = await seePicture(context, { locale: "de-DE", viewport: PHONE });
+  await answer.getByText("Einzelheiten", { exact: true }).click();
+  await answer.getByText(/sha256 [0-9a-f]{64}/).waitFor();
+  await checkAccessibility(page, 2);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
 }
 
 export async function an_answer_is_copied_as_markdown(context) {

@@ -1,6 +1,6 @@
 // Files: attaching, showing, referring to them and deleting them.
 import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send } from "../actions.mjs";
-import { zipFile, acceptAllFiles, drop, paste, attach, fileInput, imageFile, textFile, tray, waitForUploads } from "../attachments.mjs";
+import { docFile, acceptAllFiles, drop, paste, attach, fileInput, imageFile, textFile, tray, waitForUploads } from "../attachments.mjs";
 
 export async function a_chosen_file_is_sent_with_the_message(context) {
   const page = await context.visit("/");
@@ -85,15 +85,15 @@ export async function a_picture_opens_in_full_size_and_zooms(context) {
 
 export async function a_document_opens_page_by_page(context) {
   const page = await context.visit("/");
-  await page.getByRole("button", { name: "Read an invoice" }).click();
+  await page.getByRole("button", { name: "Read a PDF page by page" }).click();
   await waitForAnswer(page, 1);
   await waitForImages(context, userMessages(page)); // the server draws one after the other
-  await userMessages(page).getByRole("button", { name: "Open document 1, invoice.pdf" }).click();
-  const viewer = page.getByRole("dialog", { name: "document 1: invoice.pdf" });
+  await userMessages(page).getByRole("button", { name: "Open document 1, guide.pdf" }).click();
+  const viewer = page.getByRole("dialog", { name: "document 1: guide.pdf" });
   await viewer.getByRole("img", { name: "Page 1" }).waitFor();
   await waitForImages(context, viewer);
-  const [saved] = await Promise.all([page.waitForEvent("download"), viewer.getByRole("link", { name: "Download invoice.pdf" }).click()]);
-  assert.equal(saved.suggestedFilename(), "invoice.pdf");
+  const [saved] = await Promise.all([page.waitForEvent("download"), viewer.getByRole("link", { name: "Download guide.pdf" }).click()]);
+  assert.equal(saved.suggestedFilename(), "guide.pdf");
 }
 
 export async function a_file_number_in_a_text_links_to_the_file(context) {
@@ -152,19 +152,19 @@ export async function pictures_of_parallel_calls_are_in_number_order(context) {
 export async function a_refused_file_can_be_removed_by_editing_the_message(context) {
   const page = await context.visit("/");
   await acceptAllFiles(page);
-  await attach(page, zipFile("stuff.zip"), imageFile("dot.png"));
+  await attach(page, docFile("old.doc"), imageFile("dot.png"));
   const refused = await sendAndWait(page, "What are these?");
   await refused.getByText(/choose another model, or edit the message and leave the file out\./).waitFor();
   await page.reload();
-  await answers(page).getByText(/can't be shown file 1 \(stuff\.zip\)/).waitFor();
+  await answers(page).getByText(/can't be shown document 1 \(old\.doc\)/).waitFor();
   await userMessages(page).hover();
   await page.getByRole("button", { name: "Edit your message" }).click();
-  await page.getByRole("button", { name: "Leave stuff.zip out" }).click();
+  await page.getByRole("button", { name: "Leave old.doc out" }).click();
   await page.keyboard.press("Enter");
   await userMessages(page).getByText("2/2").waitFor();
   const answer = await waitForAnswer(page);
   assert.match(await answer.innerText(), /dot\.png/);
-  assert.equal(await userMessages(page).getByText("stuff.zip").count(), 0);
+  assert.equal(await userMessages(page).getByText("old.doc").count(), 0);
 }
 
 export async function a_file_number_links_to_a_file_that_is_not_rendered_yet(context) {

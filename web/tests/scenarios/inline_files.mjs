@@ -23,7 +23,7 @@ export async function a_placed_file_is_shown_in_the_text(context) {
 
 export async function a_file_placed_twice_is_shown_at_the_first_place(context) {
   const answer = await answerWith(context, "![the wall](file:1)\n\n![the same wall](file:1)\n\nthe end");
-  assert.match(await answer.innerText(), /image 1[^]*the wall[^]*the same wall/);
+  assert.match(await answer.innerText(), /the wall[^]*image 1[^]*the same wall/);
   await answer.getByRole("link", { name: "the same wall" }).waitFor();
 }
 

@@ -41,7 +41,7 @@ export async function a_german_browser_sees_german_and_keeps_the_choice_of_engli
   await page.getByRole("heading", { name: GERMAN_HEADING }).waitFor();
   assert.deepEqual([await headings(), [...loaded]], [[GERMAN_HEADING], ["de"]]);
   assert.deepEqual(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]), ["de", "ltr"]);
-  await page.getByRole("link", { name: "Einstellungen" }).click();
+  await page.getByRole("link", { name: "Einstellungen", exact: true }).click();
   await page.getByRole("radio", { name: "English" }).click();
   await page.getByRole("heading", { name: "Settings" }).waitFor();
   assert.equal(await page.title(), "Settings – Show & Tell");
@@ -51,7 +51,7 @@ export async function a_german_browser_sees_german_and_keeps_the_choice_of_engli
   await page.getByRole("heading", { name: ENGLISH_HEADING }).waitFor();
   assert.deepEqual([await headings(), [...loaded]], [[ENGLISH_HEADING], ["en"]]);
   assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
-  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
   await page.getByRole("radio", { name: "As the browser" }).click();
   await page.getByRole("heading", { name: "Einstellungen", exact: true }).waitFor();
 }

@@ -12,7 +12,8 @@ export async function a_conversation_is_renamed_found_and_deleted(context) {
   await sendAndWait(page, "Say: a tale of lighthouses");
   const row = sidebar(page).getByRole("listitem").filter({ has: page.locator('a[aria-current="page"]') });
   await row.hover();
-  await row.getByRole("button", { name: /^Rename / }).click();
+  await row.getByRole("button", { name: /^Actions of / }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
   await page.getByRole("textbox", { name: "Title" }).fill("Quarterly figures");
   await page.keyboard.press("Enter");
   await sidebar(page).getByRole("link", { name: "Quarterly figures", exact: true }).waitFor();
@@ -21,10 +22,11 @@ export async function a_conversation_is_renamed_found_and_deleted(context) {
   await search.fill("lighthouses");
   await sidebar(page).getByRole("link", { name: "Quarterly figures", exact: true }).waitFor();
   await search.fill("nothing like it");
-  await sidebar(page).getByText("Nothing found for “nothing like it”.").waitFor();
+  await sidebar(page).getByText("Nothing found").waitFor();
   await search.fill("");
   await sidebar(page).getByRole("link", { name: "Quarterly figures", exact: true }).hover();
-  await page.getByRole("button", { name: "Delete Quarterly figures" }).click();
+  await page.getByRole("button", { name: "Actions of Quarterly figures" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
   await page.getByRole("dialog").getByText("“Quarterly figures” will be gone for good.").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByRole("heading", { name: "What shall we look at?" }).waitFor();
@@ -36,8 +38,9 @@ export async function a_conversation_is_exported_as_an_archive(context) {
   await sendAndWait(page, "Say: keep this");
   const row = sidebar(page).getByRole("listitem").filter({ has: page.locator('a[aria-current="page"]') });
   await row.hover();
+  await row.getByRole("button", { name: /^Actions of / }).click();
   const download = page.waitForEvent("download");
-  await row.getByRole("link", { name: /^Export / }).click();
+  await page.getByRole("menuitem", { name: "Export" }).click();
   assert.match((await download).suggestedFilename(), /\.zip$/);
 }
 
@@ -67,6 +70,17 @@ export async function the_matrix_can_be_searched_and_reloaded(context) {
   assert.equal(new URL(page.url()).pathname, "/matrix");
   await page.reload();
   await page.getByText(/^\d+ families of models$/).waitFor();
+}
+
+export async function the_matrix_shows_one_kind_of_file_by_mouse_and_keys(context) {
+  const page = await context.visit("/matrix");
+  const headers = page.getByRole("columnheader", { name: /^(image|document|audio|video|text)$/ });
+  await page.getByText(/^\d+ families of models$/).waitFor();
+  assert.ok((await headers.count()) >= 5);
+  await page.getByText("audio", { exact: true }).first().click();
+  await context.until("one kind is left", async () => (await headers.allInnerTexts()).every((text) => /audio/i.test(text)));
+  await page.keyboard.press("ArrowRight");
+  await context.until("the next kind is shown", async () => (await headers.allInnerTexts()).every((text) => /video/i.test(text)));
 }
 
 export async function settings_are_saved(context) {
@@ -125,12 +139,12 @@ export async function everything_works_by_keyboard(context) {
   await answer.locator("summary").first().focus();
   await page.keyboard.press("Enter");
   await answer.locator(".tool-details").waitFor();
-  await answer.getByRole("button", { name: "Open image 1 in full" }).focus();
+  await answer.getByRole("button", { name: "Open image 2 in full" }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Pictures of this conversation" }).waitFor();
   await page.keyboard.press("Escape");
   await context.until("the focus is back", () =>
-    page.evaluate(() => document.activeElement?.getAttribute("aria-label") === "Open image 1 in full"),
+    page.evaluate(() => document.activeElement?.getAttribute("aria-label") === "Open image 2 in full"),
   );
   await messageBox(page).press("/");
   assert.equal(await messageBox(page).inputValue(), "/", "a slash in a message is a slash");
@@ -154,7 +168,7 @@ export async function a_removed_file_is_not_sent(context) {
 
 export async function the_document_itself_never_scrolls(context) {
   const page = await context.visit("/", { viewport: { width: 320, height: 640 } });
-  await page.getByRole("button", { name: "Compare two pictures" }).click();
+  await page.getByRole("button", { name: "Read a PDF page by page" }).click();
   await waitForAnswer(page, 1);
   const sizes = () => page.evaluate(() => {
     const { scrollHeight, scrollWidth } = document.documentElement;
@@ -171,7 +185,7 @@ export async function the_document_itself_never_scrolls(context) {
 
 export async function a_conversation_is_printed_in_full(context) {
   const page = await context.visit("/");
-  await page.getByRole("button", { name: "Compare two pictures" }).click();
+  await page.getByRole("button", { name: "Read a PDF page by page" }).click();
   await waitForAnswer(page, 1);
   await page.emulateMedia({ media: "print" });
   const list = page.locator(".talk");
@@ -197,7 +211,9 @@ export async function search_has_a_shortcut_and_arrow_keys(context) {
 export async function the_inspector_is_explained_and_a_missing_key_is_named(context) {
   const page = await context.visit("/");
   await page.getByText(/The inspector is a built-in tester, not an AI/).waitFor();
-  await page.getByText("ANTHROPIC_API_KEY=… make run").waitFor();
+  await page.getByRole("link", { name: "in the settings" }).click();
+  await page.getByRole("heading", { name: "Keys of providers" }).waitFor();
+  await page.goBack();
   await page.route("**/api/models", async (route) => {
     const catalog = await (await route.fetch()).json();
     const unavailable = { ...catalog.models[0], id: "away:one", provider: "away", name: "One", available: false, why: "set AWAY_KEY" };

@@ -62,6 +62,8 @@ export async function a_chart_of_the_providers_code_is_image_1_for_people_and_th
   await tab.getByRole("searchbox", { name: "Search models" }).fill("gpt");
   await tab.locator(".model-row").first().click();
   const next = await sendAndWait(tab, "What is in image 1?");
+  assert.match(await next.innerText(), /Image 1, chart\.png: 160 × 80 pixels, all red\./);
+  await next.getByText("Details", { exact: true }).click();
   await next.getByText(/chart\.png, made by code that the provider ran/).waitFor();
   assert.match(await next.innerText(), /160 x 80 pixels[^]*red 100%/);
 }

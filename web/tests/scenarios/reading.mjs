@@ -60,6 +60,7 @@ export async function a_table_is_copied_as_csv(context) {
   const answer = await sendAndWait(page, 'Say: | a | b |\n| --- | --- |\n| 1, "one" | =SUM(A1) |\n| -5 % | +x |');
   await answer.locator(".table").hover();
   await answer.getByRole("button", { name: "Copy as CSV" }).click();
+  await answer.locator(".table").getByRole("button", { name: "Copied" }).waitFor();
   await messageBox(page).press("Control+V");
   assert.equal(await messageBox(page).inputValue(), 'a,b\n"1, ""one""",\'=SUM(A1)\n-5 %,\'+x\n');
   assert.equal(await answers(page).count(), 1);
@@ -99,8 +100,8 @@ export async function many_files_are_folded_until_they_are_asked_for(context) {
   const answer = await sendAndWait(page, "What is in these?");
   const tiles = userMessages(page).locator(".file-tile");
   assert.equal(await tiles.count(), 9);
-  await answer.getByRole("link", { name: "image 14" }).first().click();
-  await page.locator("#file-14.file-found").waitFor();
+  await answer.getByRole("link", { name: "image 12" }).first().click();
+  await page.locator("#file-12.file-found").waitFor();
   assert.equal(await tiles.count(), 14);
   assert.equal(await page.getByRole("button", { name: "5 more" }).count(), 0);
 }

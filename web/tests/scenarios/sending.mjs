@@ -1,22 +1,38 @@
 // Warnings before a message is sent, and what users can do after it was refused.
 import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, send } from "../actions.mjs";
-import { zipFile, acceptAllFiles, attach, fileInput, imageFile, textFile, tray } from "../attachments.mjs";
+import { docFile, zipFile, acceptAllFiles, attach, fileInput, imageFile, textFile, tray } from "../attachments.mjs";
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const sendButton = (page) => page.getByRole("button", { name: "Send", exact: true });
 
 export async function an_unsupported_file_disables_sending(context) {
   const page = await context.visit("/");
-  await attach(page, zipFile("stuff.zip"), imageFile("dot.png"));
+  const catalog = await context.get(page, "/api/models");
+  const models = catalog.models.map((model) => ({ ...model, takes: { ...model.takes, document: "refused" } }));
+  await page.route("**/api/models", (route) => route.fulfill({ json: { ...catalog, models } }));
+  await page.reload();
+  await attach(page, docFile("old.doc"), imageFile("dot.png"));
   await messageBox(page).fill("What are these?");
   await tray(page).getByText(/can’t be shown/).waitFor();
   assert.equal(await tray(page).locator(".tray-problem").count(), 1, "one file of two");
   assert.equal(await sendButton(page).isEnabled(), false);
   await messageBox(page).press("Enter");
   assert.equal(await userMessages(page).count(), 0);
-  await tray(page).getByRole("button", { name: "Remove stuff.zip" }).click();
+  await tray(page).getByRole("button", { name: "Remove old.doc" }).click();
   await page.locator("button.send:enabled").click();
   await waitForAnswer(page, 1);
+}
+
+export async function a_file_that_no_model_reads_is_sent_for_tools_only(context) {
+  const page = await context.visit("/");
+  await attach(page, zipFile("stuff.zip"));
+  await tray(page).getByText("for tools only").waitFor();
+  const answer = await sendAndWait(page, "Keep this.");
+  await userMessages(page).getByRole("figure", { name: "file 1: stuff.zip" }).waitFor();
+  await answer.getByRole("button", { name: /What the model saw/ }).click();
+  const panel = page.getByRole("dialog", { name: "What the model saw" });
+  await panel.locator(".receipts-chip", { hasText: "for tools only" }).first().waitFor();
+  await panel.getByText(/takes no application\/zip/).waitFor();
 }
 
 export async function file_warnings_follow_the_chosen_model(context) {
@@ -60,10 +76,10 @@ export async function audio_is_announced_as_a_transcript_for_models_without_audi
 export async function a_refused_file_has_no_retry_button(context) {
   const page = await context.visit("/");
   await acceptAllFiles(page);
-  await attach(page, zipFile("stuff.zip"));
+  await attach(page, docFile("old.doc"));
   const refused = await sendAndWait(page, "What is it?");
   await refused.getByText(/choose another model, or edit the message and leave the file out/).waitFor();
-  await refused.getByText(/can't be shown file 1 \(stuff\.zip\)/).waitFor();
+  await refused.getByText(/can't be shown document 1 \(old\.doc\)/).waitFor();
   assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
   assert.equal(await page.getByText("What you wrote is back in the box.").count(), 0);
   await refused.hover();
@@ -129,11 +145,12 @@ export async function the_message_box_explains_enter_and_escape_during_an_answer
   const page = await context.visit("/", { on: "echo" });
   await send(page, "Say: one ⏸ two");
   await answers(page).getByText("one").waitFor();
-  await page.getByText("Stop first (Esc), or wait").waitFor();
+  await page.getByText("Enter sends it next, Esc stops").waitFor();
   await messageBox(page).fill("and now?");
   await messageBox(page).press("Enter");
-  assert.equal(await messageBox(page).inputValue(), "and now?");
+  await page.locator(".queue").getByText("and now?").waitFor();
+  await messageBox(page).fill("and then?");
   await messageBox(page).press("Escape");
   await waitForAnswer(page, 1);
-  assert.equal(await messageBox(page).inputValue(), "and now?");
+  assert.equal(await messageBox(page).inputValue(), "and then?");
 }

@@ -96,7 +96,7 @@ export async function a_new_message_ends_a_pending_approval(context) {
     assert.equal(await page.getByText(/Waits for/).count(), 0, state);
     assert.equal(await question(page).count(), 0, state);
     assert.equal(await answers(page).first().getByText("asks you").count(), 0, state);
-    await answers(page).first().getByText("not decided").waitFor();
+    await answers(page).first().getByText("passed over, not run").waitFor();
   }
   await page.getByText("The conversation went on without a decision above.").waitFor();
 }

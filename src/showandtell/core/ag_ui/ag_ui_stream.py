@@ -200,7 +200,7 @@ class AgUiStream:
             case ui.End():
                 self._has_ended = True
                 return (*self._state(), self._finished(chunk))
-            case ui.Metadata() | ui.FileLink() | ui.ResetStep():
+            case ui.Metadata() | ui.FileLink() | ui.ResetStep() | ui.QueueData():
                 return ()
             case _:
                 assert_never(chunk)

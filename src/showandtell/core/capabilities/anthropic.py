@@ -61,7 +61,8 @@ DIRECT = Family(
     ),
     order=ORDER,
     budget=BUDGET,
-    dialect=Dialect(can_cite=True, container="blocks"),  # Anthropic's docs, "Citations"
+    # Anthropic's docs, "Citations" and "Messages": temperature "ranges from 0.0 to 1.0".
+    dialect=Dialect(can_cite=True, container="blocks", max_temperature=1.0),
 )
 
 DIRECT_TEXT = subfamily_of(

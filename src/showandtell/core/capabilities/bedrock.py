@@ -94,7 +94,8 @@ ON_CLAUDE = Family(
     ),
     order=CLAUDE_ORDER,
     budget=CLAUDE_BUDGET,
-    dialect=Dialect(citations=True, resend_tools=True),
+    # AWS's docs, "InferenceConfiguration": temperature of at most 1, for all models.
+    dialect=Dialect(citations=True, resend_tools=True, max_temperature=1.0),
 )
 
 CLAUDE_DOCUMENTS = (
@@ -125,7 +126,7 @@ ON_CLAUDE_2 = subfamily_of(
 
 # Signed reasoning on this host is Claude's; others don't get it back (pydantic-ai 2.68, providers/bedrock.py, only
 # sends it to Claude and DeepSeek R1). A model of unknown name may be Claude by the ARN of a profile, so it does.
-NO_REASONING = Dialect(resend_tools=True, takes_reasoning=False)
+NO_REASONING = Dialect(resend_tools=True, takes_reasoning=False, max_temperature=1.0)
 ON_NOVA = replace(
     ON_CLAUDE,
     patterns=("*nova*",),
@@ -227,7 +228,7 @@ ON_GPT = replace(
     ),
 )
 # If a model rejects `status`, the whole request fails; leaving it out breaks nothing. So unknown models don't get it.
-UNKNOWN_DIALECT = Dialect(flags_errors=False, resend_tools=True)
+UNKNOWN_DIALECT = Dialect(flags_errors=False, resend_tools=True, max_temperature=1.0)
 ON_WRITER = replace(
     ON_QWEN,
     patterns=("*writer.palmyra-x*",),

@@ -145,6 +145,7 @@ class Dialect(Struct, frozen=True):
     takes_reasoning: whether a bedrock-converse model takes signed reasoning back, its own or another model's.
     container: how files get to code that the provider runs: as blocks of a message, or with the tool; None: not at all.
     takes_annotations: whether an openai-chat host takes back what it read in a file, as OpenRouter's docs say of PDFs.
+    max_temperature: the highest temperature that the API takes.
     """
 
     document: Literal["file", "document_url"] = "file"
@@ -167,6 +168,7 @@ class Dialect(Struct, frozen=True):
     takes_reasoning: bool = True
     takes_annotations: bool = False
     container: Literal["blocks", "tool"] | None = None
+    max_temperature: float = 2.0
 
 
 class AnswerFormat(Struct, frozen=True):

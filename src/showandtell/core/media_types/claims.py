@@ -17,9 +17,12 @@ MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_
 
 ALIASES = {
     "application/ogg": "audio/ogg",
+    "application/parquet": "application/vnd.apache.parquet",
     "application/x-gzip": "application/gzip",
     "application/x-javascript": "application/javascript",
+    "application/x-parquet": "application/vnd.apache.parquet",
     "application/x-pdf": "application/pdf",
+    "application/x-sqlite3": "application/vnd.sqlite3",
     "application/x-yaml": "application/yaml",
     "application/x-zip-compressed": "application/zip",
     "audio/m4a": "audio/mp4",
@@ -54,9 +57,11 @@ AUDIO_TYPES = {video: audio for audio, video in AUDIO_ONLY.items()}
 
 #: Media types by suffix. The bytes of some only show "text" or "compound file", and the suffix says which.
 EXTENSIONS = {
+    ".7z": "application/x-7z-compressed",
     ".aac": "audio/aac",
     ".aif": "audio/aiff",
     ".aiff": "audio/aiff",
+    ".arrow": "application/vnd.apache.arrow.file",
     ".avi": "video/x-msvideo",
     ".avif": "image/avif",
     ".bmp": "image/bmp",
@@ -83,6 +88,7 @@ EXTENSIONS = {
     ".flac": "audio/flac",
     ".gif": "image/gif",
     ".gz": "application/gzip",
+    ".h5": "application/x-hdf5",
     ".heic": "image/heic",
     ".htm": "text/html",
     ".html": "text/html",
@@ -100,15 +106,19 @@ EXTENSIONS = {
     ".mp4": "video/mp4",
     ".msg": "application/vnd.ms-outlook",
     ".mpeg": "video/mpeg",
+    ".npy": "application/x-npy",
     ".ogg": "audio/ogg",
     ".opus": "audio/ogg",
+    ".parquet": "application/vnd.apache.parquet",
     ".pdf": "application/pdf",
     ".png": "image/png",
     ".ppt": "application/vnd.ms-powerpoint",
     ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     ".py": "text/x-python",
     ".rst": "text/x-rst",
+    ".sqlite": "application/vnd.sqlite3",
     ".svg": "image/svg+xml",
+    ".tar": "application/x-tar",
     ".tif": "image/tiff",
     ".tiff": "image/tiff",
     ".tsv": "text/tab-separated-values",
@@ -119,9 +129,11 @@ EXTENSIONS = {
     ".xls": "application/vnd.ms-excel",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     ".xml": "application/xml",
+    ".xz": "application/x-xz",
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
     ".zip": "application/zip",
+    ".zst": "application/zstd",
 }
 
 

@@ -71,7 +71,9 @@ def detect_type(peek: Peek, size: int) -> str | None:
             media_type = entry if isinstance(entry, str) else entry(peek, size)
             if media_type is not None:
                 return media_type
-    return detect_boxes(peek, size) if head[4:8] == b"ftyp" else detect_frames(peek, size)
+    if head[4:8] == b"ftyp":
+        return detect_boxes(peek, size)
+    return detect_frames(peek, size) or detect_tar(peek, size)
 
 
 def detect_riff(peek: Peek, _size: int) -> str | None:
@@ -180,6 +182,36 @@ LAYER_3_FULL = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320
 LAYER_3_HALF = (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
 
 
+def detect_parquet(peek: Peek, size: int) -> str | None:
+    """Parquet ends as it begins, after a footer and its length (parquet-format, README.md, File format)."""
+    length = int.from_bytes(peek(size - 8, 4), "little")
+    is_whole = size >= 12 and peek(size - 4, 4) == b"PAR1" and 0 < length <= size - 12
+    return "application/vnd.apache.parquet" if is_whole else None
+
+
+def detect_arrow(peek: Peek, size: int) -> str | None:
+    """An Arrow file ends as it begins (Arrow columnar format, IPC file format)."""
+    return "application/vnd.apache.arrow.file" if size >= 20 and peek(size - 6, 6) == b"ARROW1" else None
+
+
+def detect_sqlite(peek: Peek, _size: int) -> str | None:
+    """SQLite's page size is a power of two, and three bytes never differ (sqlite.org/fileformat.html, 1.3)."""
+    head = peek(16, 8)
+    page = int.from_bytes(head[:2], "big")
+    is_valid = (page == 1 or (512 <= page <= 32768 and page & (page - 1) == 0)) and head[5:] == b"\x40\x20\x20"
+    return "application/vnd.sqlite3" if is_valid else None
+
+
+def detect_tar(peek: Peek, size: int) -> str | None:
+    """A tar's first header holds the sum of its bytes, with spaces in the place of the sum itself (POSIX pax)."""
+    head = peek(0, 512)
+    if size < 512 or head[257:262] != b"ustar":
+        return None
+    text = head[148:156].strip(b" \0")
+    total = sum(head[:148]) + 8 * ord(" ") + sum(head[156:])
+    return "application/x-tar" if re.fullmatch(rb"[0-7]{1,7}", text) and int(text, 8) == total else None
+
+
 def detect_zip(peek: Peek, size: int) -> str:
     """A zip, or the format that its central directory and the list of its parts' types show."""
     entry = peek(30, 8 + 64)
@@ -254,5 +286,13 @@ SIGNATURES: tuple[tuple[bytes, str | Detector], ...] = (
     (b"FLV\1", "video/x-flv"),
     (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", "video/x-ms-wmv"),
     (b"\x1f\x8b\x08", "application/gzip"),
+    (b"PAR1", detect_parquet),
+    (b"ARROW1\0\0", detect_arrow),
+    (b"SQLite format 3\0", detect_sqlite),
+    (b"\x89HDF\r\n\x1a\n", "application/x-hdf5"),
+    (b"\x93NUMPY", "application/x-npy"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"\xfd7zXZ\0", "application/x-xz"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", detect_compound),
 )

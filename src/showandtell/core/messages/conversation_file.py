@@ -17,7 +17,7 @@ import pybase64
 
 from showandtell.core.messages.display_names import clean_name
 from showandtell.core.messages.file import Audience, File, Reader
-from showandtell.core.messages.message import Draft, History, Message, Role, Stop
+from showandtell.core.messages.message import Details, Draft, History, Message, Role, Stop
 from showandtell.core.messages.metadata import dump_metadata
 from showandtell.core.messages.parts import (
     Approval,
@@ -145,6 +145,7 @@ class ConversationRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaul
     messages: Annotated[list[MessageRecord], msgspec.Meta(max_length=MAX_MESSAGES)]
     instructions: str = ""
     head: Annotated[int, msgspec.Meta(ge=-1)] | None = None
+    details: Details | None = None
 
 
 def parse(data: bytes, folder: Path, name: str = "the conversation") -> History:
@@ -163,7 +164,7 @@ def parse(data: bytes, folder: Path, name: str = "the conversation") -> History:
     parents = [_parent(message, index) for index, message in enumerate(record.messages)]
     if record.head is not None and record.head >= len(drafts):
         raise BadConversation(f"head is {record.head}, and there are {len(drafts)} messages")
-    return History(drafts, record.instructions, parents, record.head)
+    return History(drafts, record.instructions, parents, record.head, record.details)
 
 
 def _parent(record: MessageRecord, index: int) -> int | None:
@@ -320,7 +321,12 @@ def problem_of(file: File) -> str | None:
     return opener.problem if isinstance(opener, MissingBytes) else None
 
 
-def dump(messages: Sequence[Message], file: Callable[[int], FileRecord], head: str | None = None) -> bytes:
+def dump(
+    messages: Sequence[Message],
+    file: Callable[[int], FileRecord],
+    head: str | None = None,
+    details: Details | None = None,
+) -> bytes:
     """Write a stored conversation as a conversation file. `file` returns the record of a file by number, once per file.
 
     `head` is the id of the message after which the conversation continues.
@@ -344,7 +350,7 @@ def dump(messages: Sequence[Message], file: Callable[[int], FileRecord], head: s
             )
         )
     last = -1 if head is None else indexes[head]
-    record = ConversationRecord(VERSION, records, head=None if last == len(records) - 1 else last)
+    record = ConversationRecord(VERSION, records, "", None if last == len(records) - 1 else last, details)
     return msgspec.json.format(msgspec.json.encode(record), indent=2)
 
 

@@ -24,6 +24,9 @@ PATHS = "showandtell.storage.files.paths:"
 DISPLAY = "showandtell.storage.files.display:file_blocks"
 
 
+#: What the schema of a tool's parameter for a file says.
+FILE_NUMBER = "the number of a file of this conversation"
+
 #: Who may see a file or read a text, in MCP's words: the user, the assistant (the model), or both.
 Audience: TypeAlias = Literal["both", "user", "assistant"]
 
@@ -215,7 +218,7 @@ class File(Displayed):
             return info.context["file"](number)
 
         number = core_schema.with_info_after_validator_function(by_number, core_schema.int_schema(ge=1))
-        number["metadata"] = {"pydantic_js_updates": {"description": "the number of a file of this conversation"}}
+        number["metadata"] = {"pydantic_js_updates": {"description": FILE_NUMBER}}
 
         def accept_file(value: Any, validate: Any) -> Any:
             return value if isinstance(value, cls) else validate(value)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
+from showandtell.core.messages.conversation_settings import ConversationSettings
 from showandtell.core.messages.file import File
 from showandtell.core.messages.metadata import load_metadata
 from showandtell.core.messages.parts import (
@@ -90,11 +92,27 @@ class BranchPoint(Struct, frozen=True):
     message_id: str | None
 
 
+#: A moment with its time zone.
+Moment = Annotated[datetime, Meta(tz=True)]
+
+
+class Details(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a list of conversations shows of one, and its settings. All but `title` and times are its owner's."""
+
+    title: str = ""
+    created: Moment | None = None
+    changed: Moment | None = None
+    pinned: bool = False
+    archived: bool = False
+    tags: tuple[str, ...] = ()
+    settings: ConversationSettings | None = None
+
+
 class History(list[Draft]):
     """A conversation before ingest: its messages in order, and its instructions (empty if none).
 
     If it has branches, `parents` has the index of each message's parent (None: no parent), and `head` is the index of
-    the last message of the current branch.
+    the last message of the current branch. `details` are those of an exported conversation.
 
     >>> from showandtell import Draft, History, Text
     >>> history = History([Draft("user", (Text("hello"),))], instructions="Be brief.")
@@ -110,11 +128,13 @@ class History(list[Draft]):
         instructions: str = "",
         parents: Sequence[int | None] | None = None,
         head: int | None = None,
+        details: Details | None = None,
     ) -> None:
         super().__init__(drafts)
         self.instructions = instructions
         self.parents = parents
         self.head = head
+        self.details = details
 
 
 class Message(Struct, frozen=True, gc=False):

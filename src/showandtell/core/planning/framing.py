@@ -321,6 +321,9 @@ def _file(placement: Placement, target: Target, turns: Turns) -> list[Piece]:
         case "refused" if placement.reason.startswith(OUT_OF_VIEW):
             # If the file is used again in view, it isn't refused; and from the next step on this use is listed.
             return [labels.listed(file, can_read=turns.policy.can_read)]
+        case "for_tools":
+            call_id, policy = _call_id(placement, target), turns.policy
+            return [labels.for_tools(file, call_id, takes_files=policy.takes_files, by_code=policy.container)]
         case "noted" | "refused":
             return [labels.not_sent(file, placement.reason)]
         case "relocated":

@@ -181,6 +181,13 @@ def not_sent(file: Attachment, reason: str) -> Text:
     return bracket(f"{file.label} ({escape_line(file.name)}{size}) was not sent: {escape_line(reason)}")
 
 
+def for_tools(file: Attachment, call_id: str | None, *, takes_files: bool, by_code: bool) -> Text:
+    """The label in place of a file that only tools read. `by_code`: code that the provider runs may read it."""
+    size = format_size(file.facts.size) if file.facts else ""
+    how = ": pass its number to a tool that takes files" if takes_files else ": no tool here takes files"
+    return bracket(f"{title(file, call_id, size)}, for tools only{'' if by_code and not takes_files else how}")
+
+
 def withheld(file: Attachment) -> Text:
     """The label in place of a file that is for the user alone. It has no name and no description."""
     return bracket(f"{file.label}: {FOR_USER}")

@@ -1,7 +1,8 @@
 """The second pass: how each use of a file is delivered, and why. The first option that works wins.
 
 native → relocated → either of them converted → described in words → noted or refused; out of view → listed. A file for
-the user alone is withheld, and one whose content is kept out of requests listed, whatever the model takes.
+the user alone is withheld, and one whose content is kept out of requests listed, whatever the model takes. A file of a
+kind that models don't read, such as an archive or a database, is for tools only instead of noted or refused.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ FOR_USER = "kept from the model: it is for the user alone"
 TO_BE_READ = "kept out of the context: the model reads it with get_document"
 UNREADABLE = "kept out of the context: add get_document to the tools, so that the model can read it"
 NOT_CONVERTED = "it is sent as it is or not at all"
+#: The end of the reason of a file for tools only.
+BY_NUMBER = "a tool gets it by its number"
+NO_TOOL = "no tool here takes files, so nothing reads it"
 IN_BLOCK = "it goes back in the block in which the provider made it"
 #: Types of text that are sent in another form.
 CONVERTED_TEXTS = frozenset({"text/html", SVG})
@@ -271,9 +275,19 @@ def _place_derivative(
 
 
 def reject(use: FileUse, policy: Policy, reason: str) -> Placement:
-    """The last options: refused if the file must be shown, else noted."""
-    refused = must_be_shown(use, policy)
-    return Placement(use.attachment, use.nth, "refused" if refused else "noted", reason)
+    """The last options: refused if the file must be shown, else for tools only or noted."""
+    file, nth = use.attachment, use.nth
+    if must_be_shown(use, policy):
+        return Placement(file, nth, "refused", reason)
+    if not is_for_tools(file):
+        return Placement(file, nth, "noted", reason)
+    by = BY_NUMBER if policy.takes_files else None if policy.container else NO_TOOL
+    return Placement(file, nth, "for_tools", "; ".join(filter(None, (reason, by))))
+
+
+def is_for_tools(file: Attachment) -> bool:
+    """Whether a file is of a kind that only tools read, such as an archive, a database or unknown bytes."""
+    return file.facts is not None and file.problem is None and file.facts.kind == "other"
 
 
 def must_be_shown(use: FileUse, policy: Policy) -> bool:
@@ -284,7 +298,7 @@ def must_be_shown(use: FileUse, policy: Policy) -> bool:
         case "error":
             return use.answered or use.recent
         case "convert":
-            return use.answered and use.attachment.convert
+            return use.answered and use.attachment.convert and not is_for_tools(use.attachment)
 
 
 class MessageCounts:

@@ -16,6 +16,7 @@ DELIVERIES = {
     "refused": "refused",
     "listed": "out of view",
     "withheld": "kept from the model",
+    "for_tools": "for tools only",
 }
 #: Short names of media types.
 TYPES = {

@@ -18,7 +18,7 @@ from showandtell.core.messages.parts import Approval, Opaque, Selection, Text, T
 from showandtell.core.planning.receipt_words import delivery_line
 from showandtell.errors import BadInput
 
-Delivery: TypeAlias = Literal["native", "relocated", "noted", "refused", "listed", "withheld"]
+Delivery: TypeAlias = Literal["native", "relocated", "noted", "refused", "listed", "withheld", "for_tools"]
 
 
 class View(Struct, frozen=True):
@@ -50,6 +50,7 @@ class Policy(Struct, frozen=True):
     expected_steps: how many requests are likely to carry a file. It decides if a file is large enough for an upload or
         a signed URL.
     can_view, can_read: whether the model has the tools view_file and get_document, so that labels may mention them.
+    takes_files: whether a tool has a parameter for a file, which the model fills with a number.
     fetch: whether we may fetch addresses that the provider doesn't open.
     describer: who describes pictures to models without eyes; empty: nobody.
     hosted: what the provider calls its own tools that the request declares.
@@ -66,6 +67,7 @@ class Policy(Struct, frozen=True):
     expected_steps: int = 5
     can_view: bool = False
     can_read: bool = False
+    takes_files: bool = False
     fetch: bool = False
     describer: str = ""
     hosted: frozenset[str] = frozenset()

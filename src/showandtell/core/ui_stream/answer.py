@@ -56,7 +56,9 @@ class UiAccumulator:
                 self._parts.append({"type": "file", "mediaType": media_type, "url": url})
             case ui.AttachmentData() | ui.ReceiptData() | ui.StepData():
                 self._apply_data(chunk)
-            case ui.FinishStep() | ui.ProgressData() | ui.RetryData() | ui.WorkerData() | ui.Error() | ui.Abort():
+            case ui.ProgressData() | ui.RetryData() | ui.WorkerData() | ui.QueueData():
+                pass  # transient
+            case ui.FinishStep() | ui.Error() | ui.Abort():
                 pass
             case _:
                 assert_never(chunk)

@@ -226,6 +226,13 @@ class WorkerData(Struct, tag="data-worker"):
     transient: bool = True
 
 
+class QueueData(Struct, tag="data-queue"):
+    """Messages that wait for the end of this answer have changed."""
+
+    data: Record
+    transient: bool = True
+
+
 class Metadata(Struct, tag="message-metadata", rename="camel"):
     """Additional metadata of the message."""
 
@@ -280,6 +287,7 @@ Chunk: TypeAlias = (
     | ProgressData
     | RetryData
     | WorkerData
+    | QueueData
     | Metadata
     | Error
     | Abort

@@ -27,9 +27,12 @@ from showandtell.inspector.answering.describe import (
     find_answers,
     is_sure,
 )
+from showandtell.inspector.answering.pages import show_next_page
 from showandtell.inspector.answering.quote import format_quotes
-from showandtell.inspector.answering.typed_answer import as_typed, without_answers
-from showandtell.inspector.answering.words import asks_question, stems
+from showandtell.inspector.answering.summary import INTRODUCTION, fold, is_introduced
+from showandtell.inspector.answering.tables import find_series
+from showandtell.inspector.answering.typed_answer import as_typed, asks_for_type, without_answers
+from showandtell.inspector.answering.words import asks_question, find_notes, stems
 from showandtell.inspector.pixels import read_pixels
 from showandtell.inspector.request import (
     Call,
@@ -42,12 +45,11 @@ from showandtell.inspector.request import (
     calls_of,
 )
 
-INTRODUCTION = "I am the inspector, not a language model: I run tools, look at the files that reach me, and quote them."
 #: Maximum characters of the user's text in the reasoning.
 REASONED = 200
 #: Words that ask about files in the request, rather than for files from a tool.
 ASKS_ABOUT = re.compile(r"\b(describ\w*|inspect|look at|report|check|verify|analy[sz]e|summari[sz]e)\b", re.IGNORECASE)
-TOOL_HELP = "I pick a tool by the words of a message, and obey `/tool_name key=value`. The tools are:"
+TOOL_HELP = "I pick a tool by the words of a message, and obey `/tool_name key=value`. The details list the tools."
 
 
 def answer(request: ModelRequest, examine: Examine) -> Reply:
@@ -58,7 +60,18 @@ def answer(request: ModelRequest, examine: Examine) -> Reply:
         calls = calls[:1]
     reasoning = _reason(context) if request.reasons else ""
     reply = Reply(text, _number(calls, request), count_tokens(request), reasoning=reasoning)
+    if not asks_for_type(context):
+        reply = _introduce(reply, request)
     return _truncate(reply, request.max_tokens)
+
+
+def _introduce(reply: Reply, request: ModelRequest) -> Reply:
+    """Begin the first answer with the introduction, unless there is room for the answer alone."""
+    if not reply.text or is_introduced(request.turns):
+        return reply
+    introduced = msgspec.structs.replace(reply, text=f"{INTRODUCTION}\n\n{reply.text}")
+    only_alone = _fits(reply, request.max_tokens) and not _fits(introduced, request.max_tokens)
+    return reply if only_alone else introduced
 
 
 def _reason(context: AnswerContext) -> str:
@@ -79,9 +92,12 @@ def _decide(context: AnswerContext, examine: Examine) -> tuple[str, list[tuple[s
         return commanded
     if context.request.tool_choice not in {"auto", "none"}:
         return "", [_forced_call(context)]
+    if page := show_next_page(context, examine):
+        return page
     if context.results or not context.user_spoke_last:
-        return _describe_received(context, examine), []
-    picked = choose_calls(context.labelled_text, context.tools, by_name_only=context.has_files)
+        return describe_received(context, examine), []
+    series = find_series(context.request.turns, context.text)
+    picked = choose_calls(context.labelled_text, context.tools, by_name_only=context.has_files, series=series)
     if context.mentioned.files or context.mentioned.missing:
         return (
             _call_tools(_skip_received(context, picked))
@@ -95,8 +111,8 @@ def _decide(context: AnswerContext, examine: Examine) -> tuple[str, list[tuple[s
     )
     if picked and (_names_new_file(context) or not is_sure(quotes, context)):
         return _call_tools(picked)
-    if context.has_files:
-        return _describe_received(context, examine), []
+    if context.has_files or (not quotes and any(map(find_notes, context.current))):
+        return describe_received(context, examine), []
     return format_quotes(quotes) if quotes else _explain(context), []
 
 
@@ -132,10 +148,6 @@ def _skip_received(
     return new if new and _asks_about_files(context.text) else picked
 
 
-def _describe_received(context: AnswerContext, examine: Examine) -> str:
-    return describe_received(context, examine) or f"Nothing arrived. {INTRODUCTION}"
-
-
 def _run_commands(context: AnswerContext) -> tuple[str, list[tuple[str, dict[str, Any]]]] | None:
     """The commands of a message as calls, and a text about those that can't run. None without commands."""
     known = {tool.name: tool for tool in context.tools}
@@ -147,8 +159,9 @@ def _run_commands(context: AnswerContext) -> tuple[str, list[tuple[str, dict[str
     if not unknown:
         return "", calls
     if not known:
-        return f"I can't run {', '.join(unknown)}: no tool may be called in this step. {INTRODUCTION}", []
-    return f"There is no tool {', '.join(unknown)}. {INTRODUCTION} The tools are:\n{list_tools(context.tools)}", calls
+        return f"I can't run {', '.join(unknown)}: no tool may be called in this step.", []
+    tools = fold(f"The tools are:\n{list_tools(context.tools)}")
+    return f"There is no tool {', '.join(unknown)}. The details list those that there are.\n\n{tools}", calls
 
 
 def _forced_call(context: AnswerContext) -> tuple[str, dict[str, Any]]:
@@ -162,10 +175,10 @@ def _forced_call(context: AnswerContext) -> tuple[str, dict[str, Any]]:
 
 def _explain(context: AnswerContext) -> str:
     if not context.request.tools:
-        return f"{INTRODUCTION} No tools came with this request: send me a file."
+        return "I found nothing to show for this message, and no tools came with it: send me a file."
     if not context.tools:
-        return f"{INTRODUCTION} No tool may be called in this step."
-    return f"{INTRODUCTION} {TOOL_HELP}\n{list_tools(context.tools)}"
+        return "I found nothing to show for this message, and no tool may be called in this step."
+    return f"{TOOL_HELP}\n\n{fold(list_tools(context.tools))}"
 
 
 def _number(calls: Sequence[tuple[str, dict[str, Any]]], request: ModelRequest) -> tuple[Call, ...]:
@@ -177,9 +190,13 @@ def _number(calls: Sequence[tuple[str, dict[str, Any]]], request: ModelRequest) 
     )
 
 
+def _fits(reply: Reply, max_tokens: int | None) -> bool:
+    return max_tokens is None or reply.output_tokens <= max_tokens
+
+
 def _truncate(reply: Reply, max_tokens: int | None) -> Reply:
     """Truncate a reply over the token limit."""
-    if max_tokens is None or reply.output_tokens <= max_tokens:
+    if max_tokens is None or _fits(reply, max_tokens):
         return reply
     return msgspec.structs.replace(reply, text=reply.text[: max_tokens * 4], calls=(), truncated=True)
 

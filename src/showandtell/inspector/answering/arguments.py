@@ -32,6 +32,13 @@ class Command(Struct, frozen=True):
     text: str
 
 
+class Series(Struct, frozen=True):
+    """Numbers with a label each."""
+
+    numbers: Sequence[int | float]
+    labels: Sequence[str]
+
+
 def read_commands(text: str, known: frozenset[str]) -> list[Command]:
     """The commands of a message: any at the start of a line, and known names after whitespace."""
     matches = [
@@ -176,18 +183,34 @@ def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
     return parsed
 
 
-def fill_arguments(tool: OfferedTool, text: str) -> dict[str, Any] | None:
-    """Fill the required arguments from the text, using each word once. None if an argument stays empty."""
+def fill_arguments(tool: OfferedTool, text: str, series: Series | None = None) -> dict[str, Any] | None:
+    """Fill the required arguments from the text, using each word once. None if an argument stays empty.
+
+    A list of numbers is filled from the `series` if there is one, and a list of texts with its labels.
+    """
     paths = [match[0] for match in PATH.finditer(text)]
     quoted = [next(group for group in match.groups() if group) for match in QUOTED.finditer(text)]
     numbers = [_parse(match[0]) for match in NUMBER.finditer(PATH.sub(" ", text))]
     filled: dict[str, Any] = {}
     for name in required(tool):
-        value = _fill(name, properties(tool)[name], text, (paths, quoted, numbers))
+        schema = properties(tool)[name]
+        drawn = series if _is_list_of(schema, {"integer", "number"}) else None
+        value = list(drawn.numbers) if drawn else _fill(name, schema, text, (paths, quoted, numbers))
         if value is None:
             return None
         filled[name] = value
+        filled |= _label(tool, drawn) if drawn else {}
     return filled
+
+
+def _is_list_of(schema: Mapping[str, Any], types: set[str]) -> bool:
+    return "array" in json_types(schema) and bool(json_types(items_of(schema)) & types)
+
+
+def _label(tool: OfferedTool, series: Series) -> dict[str, Any]:
+    """The labels of a series as the tool's list of texts, if it takes one that it does not require."""
+    taken = (name for name, schema in properties(tool).items() if _is_list_of(schema, {"string"}))
+    return {name: list(series.labels) for name in taken if name not in required(tool)}
 
 
 def _fill(name: str, schema: Mapping[str, Any], text: str, pools: tuple[list[str], list[str], list[Any]]) -> Any:

@@ -7,7 +7,15 @@ from typing import Any
 
 import msgspec
 
-from showandtell.inspector.answering.arguments import PATH, PATH_NAME, fill_arguments, json_types, properties, required
+from showandtell.inspector.answering.arguments import (
+    PATH,
+    PATH_NAME,
+    Series,
+    fill_arguments,
+    json_types,
+    properties,
+    required,
+)
 from showandtell.inspector.answering.words import stems
 from showandtell.inspector.request import OfferedTool
 
@@ -19,9 +27,12 @@ SAMPLES: dict[str, Any] = {"integer": 1, "number": 1.5, "boolean": True, "array"
 
 
 def choose_tool(
-    text: str, tools: Sequence[OfferedTool], *, by_name_only: bool = False
+    text: str, tools: Sequence[OfferedTool], *, by_name_only: bool = False, series: Series | None = None
 ) -> tuple[OfferedTool, dict[str, Any]] | None:
-    """The tool that the text clearly means, with arguments. With `by_name_only` the text must contain its full name."""
+    """The tool that the text clearly means, with arguments. With `by_name_only` the text must contain its full name.
+
+    `series` is what a table of the request has for a list of numbers.
+    """
     query = set(stems(text))
     paths = PATH.search(text) is not None
     scores = sorted(
@@ -36,15 +47,15 @@ def choose_tool(
     tool = tools[-scores[0][1]]
     if by_name_only and not set(stems(tool.name)) <= query:
         return None
-    arguments = fill_arguments(tool, text)
+    arguments = fill_arguments(tool, text, series)
     return None if arguments is None else (tool, arguments)
 
 
 def choose_calls(
-    text: str, tools: Sequence[OfferedTool], *, by_name_only: bool = False
+    text: str, tools: Sequence[OfferedTool], *, by_name_only: bool = False, series: Series | None = None
 ) -> list[tuple[OfferedTool, dict[str, Any]]]:
     """The calls that the text means: one, or one per named file if the tool takes one path."""
-    picked = choose_tool(text, tools, by_name_only=by_name_only)
+    picked = choose_tool(text, tools, by_name_only=by_name_only, series=series)
     if picked is None:
         return []
     paths = find_paths(text)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from showandtell.core.media_types.kinds import kind_of
 from showandtell.inspector.answering.compare import asks_to_compare, format_comparison
 from showandtell.inspector.answering.context import AnswerContext, Examine
 from showandtell.inspector.answering.pieces import format_count, is_later_piece
@@ -17,6 +18,17 @@ from showandtell.inspector.answering.report import (
     format_inlined,
     format_report,
     format_result,
+    ocr_cache,
+)
+from showandtell.inspector.answering.summary import (
+    fold,
+    join_sentences,
+    name_file,
+    short_title,
+    summarize_file,
+    summarize_inlined,
+    summarize_note,
+    summarize_result,
 )
 from showandtell.inspector.answering.words import (
     InlinedFile,
@@ -25,17 +37,18 @@ from showandtell.inspector.answering.words import (
     find_inlined,
     find_notes,
     has_failed,
+    kinds_to_read,
     result_text,
     stems,
 )
-from showandtell.inspector.request import Call, RequestTurn, Result, calls_of, files_of, results_of
+from showandtell.inspector.request import Call, ReceivedFile, RequestTurn, Result, calls_of, files_of, results_of
 
 #: A list of records, such as the result of `list_files`. It contains nearly any word, so one shared word means nothing.
 RECORDS = re.compile(r"\[\s*\{")
 
 
 def describe_received(context: AnswerContext, examine: Examine) -> str:
-    """Describe what came since the last user text, with quotes first if it asks a question. Empty if nothing came."""
+    """Describe what came since the last user text, with quotes first if it asks a question."""
     question, read = asks_question(context.text), asks_for_text(context.text)
     received = [file for turn in context.current for file in files_of(turn)]
     reports = {file.position: examine(file, index, read=read) for index, file in enumerate(received, 1)}
@@ -50,10 +63,38 @@ def describe_received(context: AnswerContext, examine: Examine) -> str:
     ]
     quotes = format_quotes(find_answers(context, sources)) if question else ""
     notes = [note for turn in context.current for note in find_notes(turn)]
-    count = sum(not is_later_piece(file) for file in received) + len(inlined)
+    groups = _group_pieces(received, reports)
+    count = len(groups) + len(inlined)
     head = f"I received {format_count(count, types_of(reports.values(), inlined))}:" if count else ""
-    body = format_report(head, list(reports.values()), inlined, result_lines, notes)
-    return _join(quotes, _compare_received(context, examine, reports), body, _count_earlier(context))
+    facts = format_report(head, list(reports.values()), inlined, result_lines, notes)
+    sentences = [
+        *(summarize_result(result, name_tool(result, calls)) for result in results),
+        *(_summarize_group(pieces, at) for at, pieces in enumerate(groups, 1)),
+        *(summarize_inlined(file, at) for at, file in enumerate(inlined, len(groups) + 1)),
+        *map(summarize_note, notes),
+    ]
+    summary = join_sentences([*filter(None, dict.fromkeys(sentences))]) or _say_nothing(results, calls)
+    details = fold(_join(facts, _count_earlier(context)))
+    return _join(quotes, _compare_received(context, examine, reports), summary, details)
+
+
+def _summarize_group(pieces: Sequence[FileReport], index: int) -> str:
+    return summarize_file(short_title(pieces[0].title, index, with_pages=len(pieces) == 1), pieces)
+
+
+def _say_nothing(results: Sequence[Result], calls: Mapping[str, Call]) -> str:
+    tools = dict.fromkeys(name_tool(result, calls) for result in results)
+    return " ".join(f"The tool {tool} returned nothing." for tool in tools) or "Nothing arrived."
+
+
+def _group_pieces(files: Sequence[ReceivedFile], reports: Mapping[str, FileReport]) -> list[list[FileReport]]:
+    """The reports of each file, with those of its pages and frames together."""
+    groups: list[list[FileReport]] = []
+    for file in files:
+        if not groups or not is_later_piece(file):
+            groups.append([])
+        groups[-1].append(reports[file.position])
+    return groups
 
 
 def types_of(reports: Iterable[FileReport], inlined: Sequence[InlinedFile]) -> list[str]:
@@ -87,13 +128,21 @@ def describe_mentioned(context: AnswerContext, examine: Examine) -> str:
     sources = [Source(report.title, report.text) for file_reports in reports.values() for report in file_reports]
     quotes = find_answers(context, sources) if question else []
     missing = format_missing(context.mentioned, context.files)
-    notes = "\n".join(f"- {file.note}" for file in context.mentioned.files if file.note and not file.is_present)
+    notes = [file.note for file in context.mentioned.files if file.note and not file.is_present]
     if is_sure(quotes, context) and not asks_to_compare(context.text) and not context.mentioned.unclear:
-        return _join(format_quotes(quotes), notes, missing)
+        return _join(format_quotes(quotes), join_sentences(list(map(summarize_note, notes))), missing)
     pairs = [(file.title, file_reports) for file, file_reports in reports.items()]
     comparison = format_comparison(pairs) if len(pairs) > 1 else ""
     unclear = format_unclear(context.mentioned, context.files)
-    return _join(unclear, format_quotes(quotes), comparison, _format_mentioned(reports), notes, missing)
+    sentences = [*(_summarize_known(*pair) for pair in reports.items()), *map(summarize_note, notes)]
+    details = fold(_join(_format_mentioned(reports), "\n".join(f"- {note}" for note in notes)))
+    return _join(unclear, format_quotes(quotes), comparison, join_sentences(sentences), missing, details)
+
+
+def _summarize_known(file: KnownFile, reports: Sequence[FileReport]) -> str:
+    if file.inlined is not None:
+        return summarize_inlined(file.inlined, file.number)
+    return summarize_file(name_file(file.label, file.name), reports)
 
 
 def examine_known(file: KnownFile, examine: Examine, *, read: bool) -> list[FileReport]:
@@ -118,13 +167,14 @@ def _format_mentioned(reports: dict[KnownFile, list[FileReport]]) -> str:
 
 
 def earlier_sources(context: AnswerContext, examine: Examine) -> list[Source]:
-    """All texts from earlier turns; those of pictures if the user asks for text."""
-    calls, read = calls_of(context.request.turns), asks_for_text(context.text)
+    """All texts from earlier turns. The text in a picture or a scan is read only if the user asks about such a file."""
+    calls, kinds = calls_of(context.request.turns), kinds_to_read(context.text)
     sources: list[Source] = []
     for turn in context.earlier:
         sources += [*_sources_inlined([turn]), *_sources_in_results(results_of(turn), calls)]
-        reports = [examine(file, index, read=read) for index, file in enumerate(files_of(turn), 1)]
-        sources += [Source(report.title, report.text) for report in reports]
+        for index, file in enumerate(files_of(turn), 1):
+            report = examine(file, index, read=kind_of(file.media_type) in kinds)
+            sources.append(Source(report.title, report.text or ocr_cache.get(report.sha256, "")))
     return sources
 
 
@@ -132,12 +182,12 @@ def _sources_inlined(turns: Iterable[RequestTurn]) -> list[Source]:
     return [Source(file.title, file.text) for turn in turns for file in find_inlined(turn)]
 
 
-def _sources_in_results(results: Iterable[Result], calls: dict[str, Call]) -> list[Source]:
+def _sources_in_results(results: Iterable[Result], calls: Mapping[str, Call]) -> list[Source]:
     texts = [(name_tool(result, calls), result_text(result)) for result in results]
     return [Source(tool, text, 2 if RECORDS.search(text) else 1) for tool, text in texts]
 
 
-def name_tool(result: Result, calls: dict[str, Call]) -> str:
+def name_tool(result: Result, calls: Mapping[str, Call]) -> str:
     """The tool that a result is from."""
     return calls[result.call_id].tool if result.call_id in calls else "a tool"
 

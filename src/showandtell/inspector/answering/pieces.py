@@ -54,9 +54,13 @@ def is_later_piece(file: ReceivedFile) -> bool:
 
 def format_count(files: int, types: Sequence[str]) -> str:
     """The number of files, and the pieces by kind if there are more of these: 2 files (17 pictures)."""
+    return _count(files, "file") + (f" ({count_pieces(types)})" if len(types) > files else "")
+
+
+def count_pieces(types: Sequence[str]) -> str:
+    """The number of pieces of each kind: 2 pictures, 1 sound."""
     kinds = [NOUNS.get(kind_of(media_type), kind_of(media_type)) for media_type in types]
-    pieces = ", ".join(_count(kinds.count(kind), kind) for kind in dict.fromkeys(kinds))
-    return _count(files, "file") + (f" ({pieces})" if len(types) > files else "")
+    return ", ".join(_count(kinds.count(kind), kind) for kind in dict.fromkeys(kinds))
 
 
 def _count(number: int, noun: str) -> str:

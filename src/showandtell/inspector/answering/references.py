@@ -106,15 +106,15 @@ def _has_labels(turns: Sequence[RequestTurn]) -> bool:
 
 def _labelled_files(turn: RequestTurn) -> Iterator[KnownFile]:
     for note in find_notes(turn):
-        yield from _read_title(note, note=note)
+        yield from read_title(note, note=note)
     for text in find_inlined(turn):
-        yield from _read_title(text.title, inlined=text)
+        yield from read_title(text.title, inlined=text)
     for file in files_of(turn):
-        yield from _read_title(title_of(file, 0), pieces=(file,))
+        yield from read_title(title_of(file, 0), pieces=(file,))
 
 
-def _read_title(title: str, **content: Any) -> Iterator[KnownFile]:
-    """Kind, number and name from a label. Nothing if the title is not a label."""
+def read_title(title: str, **content: Any) -> Iterator[KnownFile]:
+    """The file of a label: its kind, number and name. Nothing if the title is not a label."""
     match = TITLE.match(title)
     rest = title[match.end() :] if match else POINTER
     if match and rest != POINTER:

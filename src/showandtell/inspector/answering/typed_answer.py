@@ -29,10 +29,14 @@ def answer_tool(context: AnswerContext) -> OfferedTool | None:
     return tools[0] if tools and context.request.answer_schema is None else None
 
 
+def asks_for_type(context: AnswerContext) -> bool:
+    """Whether the request asks for JSON of a schema, by a field or by a tool."""
+    return context.request.answer_schema is not None or answer_tool(context) is not None
+
+
 def without_answers(context: AnswerContext) -> AnswerContext:
     """The context without `/answer` lines, unless they call a tool of the user or have no meaning."""
-    is_asked = context.request.answer_schema is not None or answer_tool(context) is not None
-    if not is_asked or any(tool.name == COMMAND for tool in context.request.tools):
+    if not asks_for_type(context) or any(tool.name == COMMAND for tool in context.request.tools):
         return context
     return structs.replace(context, text=LINE.sub("", context.text).strip())
 

@@ -19,7 +19,7 @@ HEADING = re.compile(f"{FILE_REFERENCE}: ")
 #: A page or a frame of the file with the preceding heading.
 PIECE = re.compile(rf"{FILE_REFERENCE},? (?P<which>page \d+|at [\d:.]+|its sound)")
 FAILED = "⟦this call failed⟧"
-NOT_IN_VIEW = re.compile(r"was not sent|not in view any more$|, kept out of view\b")
+NOT_IN_VIEW = re.compile(r"was not sent|not in view any more$|, kept out of view\b|, for tools only\b")
 QUESTION = re.compile(
     r"\?|\b(what|which|who|whose|when|where|why|how|read|says?|total|text|words?|tell|quote|find|explain)\b",
     re.IGNORECASE,
@@ -30,6 +30,11 @@ ASKS_FOR_TEXT = re.compile(
     r"|quotes?|quoted|spell\w*|transcri\w*|ocr|total)\b",
     re.IGNORECASE,
 )
+#: Words that ask about files whose text takes a second to read, by the kind of these files.
+WORDS_FOR_FILES = {
+    "image": re.compile(r"\b(images?|pictures?|photos?|photographs?|screenshots?|scans?|drawings?)\b", re.IGNORECASE),
+    "document": re.compile(r"\b(documents?|pdfs?|scans?|pages?)\b", re.IGNORECASE),
+}
 STOP = frozenset(
     re.findall(
         r"\w+",
@@ -109,6 +114,13 @@ def asks_question(text: str) -> bool:
 def asks_for_text(text: str) -> bool:
     """Whether a question is about the text in pictures."""
     return asks_question(text) and ASKS_FOR_TEXT.search(text) is not None
+
+
+def kinds_to_read(text: str) -> frozenset[str]:
+    """The kinds of earlier files whose text a question is about. Empty if it asks about no picture and no document."""
+    if not asks_for_text(text):
+        return frozenset()
+    return frozenset(kind for kind, pattern in WORDS_FOR_FILES.items() if pattern.search(text))
 
 
 def stem(word: str) -> str:

@@ -34,7 +34,8 @@ MODEL = r"(?P<model>[^/:]+):(?P<verb>generateContent|streamGenerateContent)"
 PROJECT = r"(?:projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/)?"
 #: Labels without a file after them: it is elsewhere, or missing.
 ABSENT_FILE = re.compile(
-    r"was not sent|not in view any more$|, kept out of view\b|: shown below$|^end of |^this call failed$|, as text$"
+    r"was not sent|not in view any more$|, kept out of view\b|, for tools only\b|: shown below$"
+    r"|^end of |^this call failed$|, as text$"
 )
 STATUS = {
     400: "INVALID_ARGUMENT",

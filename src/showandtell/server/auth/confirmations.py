@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from showandtell.errors import StorageFailed
-from showandtell.lazy import LazyModule
 from showandtell.server.auth import session_rows
 from showandtell.server.auth.errors import IssuerSilent, LoginUnavailable, Unauthorised
 from showandtell.server.auth.oidc import Issuer
 from showandtell.server.auth.session_rows import TAKEN, Session
+from showandtell.server.auth.stored_secrets import StoredSecrets, WrongSecret
 from showandtell.server.auth.token_endpoint import refresh
 from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.database.database import Database
-
-if TYPE_CHECKING:
-    from cryptography import exceptions
-    from cryptography.hazmat.primitives.ciphers import aead
-else:  # few servers have accounts
-    exceptions = LazyModule("cryptography.exceptions")
-    aead = LazyModule("cryptography.hazmat.primitives.ciphers.aead")
 
 log = logging.getLogger(__name__)
 
@@ -39,15 +31,13 @@ MAX_RETRIES: Final = 10_000
 #: killed meanwhile has lost the token, because the issuer may have voided it.
 OTHER_WORKER_SECONDS, POLL_SECONDS = 20.0, 0.2
 CLOSE_SECONDS: Final = 1.0
-NONCE_BYTES: Final = 12
 
 
 class Confirmations:
-    """Confirms sessions at one issuer. `key` (32 bytes) encrypts the refresh tokens in the database."""
+    """Confirms sessions at one issuer. `secrets` encrypts the refresh tokens in the database."""
 
-    def __init__(self, database: Database, issuer: Issuer, key: bytes, clock: Callable[[], float]) -> None:
-        self._database, self._issuer, self._clock = database, issuer, clock
-        self._cipher = aead.ChaCha20Poly1305(key)
+    def __init__(self, database: Database, issuer: Issuer, secrets: StoredSecrets, clock: Callable[[], float]) -> None:
+        self._database, self._issuer, self._secrets, self._clock = database, issuer, secrets, clock
         self._tasks: dict[str, asyncio.Task[bool]] = {}
         #: When the issuer is asked again: about anybody, after it gave no answer, and about single sessions.
         self._retry_at = 0.0
@@ -55,16 +45,14 @@ class Confirmations:
 
     def encrypt(self, refresh_token: str, session_id: str) -> str:
         """Encrypt a refresh token for the row of this session alone."""
-        nonce = os.urandom(NONCE_BYTES)
-        return (nonce + self._cipher.encrypt(nonce, refresh_token.encode(), session_id.encode())).hex()
+        return self._secrets.encrypt(refresh_token, f"refresh token {session_id}")
 
-    def decrypt(self, text: str, session_id: str) -> str:
+    def decrypt(self, encrypted: str, session_id: str) -> str:
         """Return the refresh token. Raises `Unauthorised` if it was encrypted with another secret."""
         try:
-            data = bytes.fromhex(text)
-            return self._cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], session_id.encode()).decode()
-        except (exceptions.InvalidTag, ValueError):
-            raise Unauthorised("the session was stored with another secret") from None
+            return self._secrets.decrypt(encrypted, f"refresh token {session_id}")
+        except WrongSecret as error:
+            raise Unauthorised(f"the session can't be confirmed: {error}") from None
 
     async def confirm(self, session: Session, now: float, changed: Callable[[str], None]) -> bool:
         """As `Confirmer.confirm`. Soon after the token's end, the issuer is asked in the background."""

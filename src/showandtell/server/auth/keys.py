@@ -25,6 +25,8 @@ from showandtell.config.private_folder import make_private_folder
 from showandtell.errors import BadInput
 
 VARIABLE: Final = "SHOWANDTELL_SECRET"
+#: Earlier secrets, separated by commas. They only decrypt what the database holds.
+PREVIOUS_VARIABLE: Final = "SHOWANDTELL_PREVIOUS_SECRETS"
 FILE_NAME: Final = "secret"
 S = TypeVar("S", bound=Struct)
 #: Minimum bytes of a secret: a shorter one could be guessed.
@@ -104,7 +106,7 @@ class Keys:
 
     def derive(self, label: str) -> bytes:
         """Derive the 32-byte key for one purpose."""
-        return hmac.digest(self._secret, f"showandtell 1 {label}".encode(), "sha256")
+        return derive_key(self._secret, label)
 
     def is_token(self, value: str) -> bool:
         """Whether this is the token, compared in constant time."""
@@ -168,6 +170,17 @@ class Keys:
         signer = _Signer(self._sealing, salt=label.encode(), key_derivation="hmac", digest_method=hashlib.sha256)
         signer.now = now
         return signer
+
+
+def derive_key(secret: bytes, label: str) -> bytes:
+    """Derive a 32-byte key from a secret."""
+    return hmac.digest(secret, f"showandtell 1 {label}".encode(), "sha256")
+
+
+def previous_secrets(environ: Mapping[str, str] = os.environ) -> tuple[bytes, ...]:
+    """The secrets of `$SHOWANDTELL_PREVIOUS_SECRETS`. Raises `BadInput` if one is too short."""
+    texts = filter(None, (text.strip() for text in environ.get(PREVIOUS_VARIABLE, "").split(",")))
+    return tuple(_check_length(text.encode(), f"${PREVIOUS_VARIABLE}") for text in texts)
 
 
 def load_secret(folder: Path | None, environ: Mapping[str, str] = os.environ) -> bytes:

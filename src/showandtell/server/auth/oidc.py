@@ -33,7 +33,8 @@ DISCOVERY: Final = "/.well-known/openid-configuration"
 class Oidc:
     """The issuer, and this server's registration there. Without a secret this is a public client; PKCE is always used.
 
-    `audience` is the one that bearer tokens must have (default: the client id).
+    `audience` is the one that bearer tokens must have (default: the client id). `admin_claim` is the claim that
+    administrators have, and its value, such as ("groups", "admins").
     """
 
     issuer: str
@@ -41,15 +42,17 @@ class Oidc:
     client_secret: str | None = field(default=None, repr=False)
     audience: str | None = None
     scopes: str = "openid profile"
+    admin_claim: tuple[str, str] | None = None
 
 
 def read_oidc(environ: Mapping[str, str] = os.environ) -> Oidc | None:
-    """Read `SHOWANDTELL_OIDC_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET`, `_AUDIENCE` and `_SCOPES`. None: no accounts.
+    """Read `SHOWANDTELL_OIDC_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET`, `_AUDIENCE`, `_SCOPES` and `_ADMIN_CLAIM`.
 
-    Raises `BadInput` if the issuer or the client id is missing, or if the issuer is neither https nor on this machine.
+    Returns None if there are no accounts. Raises `BadInput` if the issuer or the client id is missing, if the issuer is
+    neither https nor on this machine, or if the claim of administrators has no value.
     """
-    names = ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES")
-    issuer, client, secret, audience, scopes = (environ.get(PREFIX + name, "").strip() for name in names)
+    names = ("ISSUER", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE", "SCOPES", "ADMIN_CLAIM")
+    issuer, client, secret, audience, scopes, admin = (environ.get(PREFIX + name, "").strip() for name in names)
     if not issuer and not client:
         return None
     if not issuer or not client:
@@ -60,12 +63,16 @@ def read_oidc(environ: Mapping[str, str] = os.environ) -> Oidc | None:
         raise BadInput(
             f"{PREFIX}ISSUER is {issuer!r:.200}: it must begin with https:// (http:// is allowed on this machine only)"
         )
+    claim, equals, wanted = (part.strip() for part in admin.partition("="))
+    if admin and not (claim and equals and wanted):
+        raise BadInput(f"{PREFIX}ADMIN_CLAIM is {admin!r:.80}: write it as CLAIM=VALUE, such as groups=admins")
     return Oidc(
         issuer,
         client,
         secret or None,
         audience or None,
         " ".join({"openid": 0} | dict.fromkeys((scopes or "profile").split())),
+        (claim, wanted) if admin else None,
     )
 
 

@@ -20,21 +20,31 @@ MAX_KNOWN: Final = 10_000
 
 
 class People:
-    """Stores people in a database: at most once an hour for each, unless their name changes."""
+    """Stores people in a database: at most once an hour for each, unless their name or their rights change.
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._known: LruDict[str, tuple[str, float]] = LruDict(MAX_KNOWN)
+    `admin_claim` is the claim of administrators, and the value that it has for them or contains.
+    """
+
+    def __init__(self, database: Database, admin_claim: tuple[str, str] | None = None) -> None:
+        self._database, self._admin_claim = database, admin_claim
+        self._known: LruDict[str, tuple[str, bool | None, float]] = LruDict(MAX_KNOWN)
 
     async def remember(self, user: str, claims: Mapping[str, Any], now: float) -> None:
         """Store that a person was here. A database that can't store it now doesn't keep anybody out."""
-        name = display_name(claims)
-        known, seen = self._known.get(user) or ("", -SEEN_SECONDS)
-        if name in {"", known} and now - seen < SEEN_SECONDS:
+        name, admin = display_name(claims), self._is_admin(claims)
+        known, was_admin, seen = self._known.get(user) or ("", None, -SEEN_SECONDS)
+        if name in {"", known} and admin == was_admin and now - seen < SEEN_SECONDS:
             return
         with suppress(StorageFailed):
-            await users.remember(self._database, user, name, now)
-            self._known.add(user, (name or known, now))
+            await users.remember(self._database, user, name, now, admin=admin)
+            self._known.add(user, (name or known, admin, now))
+
+    def _is_admin(self, claims: Mapping[str, Any]) -> bool | None:
+        if self._admin_claim is None:
+            return None
+        claim, wanted = self._admin_claim
+        value = claims.get(claim)
+        return wanted in (value if isinstance(value, list) else [value])
 
 
 def display_name(claims: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from showandtell.core.messages.file_json import Link, attachment_json
 from showandtell.errors import ShowAndTellError
+from showandtell.media.turns import Turns
 from showandtell.server.auth.authenticate import CurrentUser, current_user
 from showandtell.server.files.file_addresses import CurrentLink, current_link
 from showandtell.server.files.receiving import MAX_FILES, Body, check_length, receive_file, receive_form, refuse_body
@@ -77,16 +78,22 @@ def file_json(file: Upload | AttachedFile, link: Link) -> dict[str, Any]:
     return attachment_json(file.attachment, file.conversation_id, link)
 
 
-async def receive_body(request: Request, job: Callable[[Body], Awaitable[Any]], max_bytes: int) -> Response:
-    """Return the response to a body of at most `max_bytes`, which is read when it is the user's turn.
+async def receive_body(
+    request: Request,
+    job: Callable[[Body], Awaitable[Any]],
+    max_bytes: int,
+    turns: Turns | None = None,
+    status: int = 201,
+) -> Response:
+    """Return the response to a body of at most `max_bytes`, read when it is the user's turn: by default of uploads.
 
     Closes the connection if it rejects a partial body.
     """
     body, server, user = Body(request), await get_server(request), await current_user(request)
     try:
         check_length(request, max_bytes)
-        async with server.store.upload_turns.awaited(user.name, TURN_SECONDS):
-            return json_response(await job(body), 201)
+        async with (turns or server.store.upload_turns).awaited(user.name, TURN_SECONDS):
+            return json_response(await job(body), status)
     except ClientDisconnect:
         return Response(status_code=499)  # the client is gone: only metrics and logs see this
     except ShowAndTellError as error:

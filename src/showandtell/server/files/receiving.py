@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -16,7 +16,7 @@ from showandtell.errors import BadInput, ShowAndTellError
 from showandtell.server.answers import public_message, retry_header, status_of
 from showandtell.server.files.parts import End, Head, read_parts
 from showandtell.server.middleware.refusals import Refusal
-from showandtell.storage.blobs.base import TooLarge, UploadWriter
+from showandtell.storage.blobs.base import TooLarge
 from showandtell.storage.blobs.threads import run_in_thread
 from showandtell.storage.conversations.uploads import Upload, Uploads
 from showandtell.storage.files.file_cache import clean_name
@@ -78,10 +78,10 @@ class Body:
 
 
 class Receiver:
-    """Buffers one file into chunks large enough for a thread to write."""
+    """Buffers one file into chunks large enough for a thread to write. `write` may raise `TooLarge`."""
 
-    def __init__(self, writer: UploadWriter) -> None:
-        self._writer, self._buffer = writer, bytearray()
+    def __init__(self, write: Callable[[memoryview], object]) -> None:
+        self._write_now, self._buffer = write, bytearray()
 
     async def write(self, chunk: bytes) -> None:
         """Add a chunk. Raises `FileTooLarge`."""
@@ -99,7 +99,7 @@ class Receiver:
 
     async def _write(self, data: bytes | bytearray) -> None:
         try:
-            await shielded(run_in_thread(self._writer.write, memoryview(data)))
+            await shielded(run_in_thread(self._write_now, memoryview(data)))
         except TooLarge as error:
             name, limit = error.name, format_size(error.max_bytes)
             raise FileTooLarge(f"{name} is larger than {limit}, the limit for a file") from error
@@ -112,7 +112,7 @@ async def receive_file(uploads: Uploads, chunks: AsyncIterable[bytes], name: str
     """
     writer = await run_in_thread(uploads.receive, clean_name(name) or "the file")
     try:
-        receiver = Receiver(writer)
+        receiver = Receiver(writer.write)
         async for chunk in chunks:
             await receiver.write(chunk)
         await receiver.flush()

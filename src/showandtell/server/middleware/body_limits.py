@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from showandtell.server.middleware.origin_guard import SAFE_METHODS, UPLOADS_PATH
+from showandtell.server.middleware.origin_guard import IMPORT_PATH, SAFE_METHODS, UPLOADS_PATH
 from showandtell.server.middleware.refusals import Refusal
 
 #: Maximum bytes of a chat request, in which clients send the full history and may send files as base64. Above the first
@@ -18,19 +19,29 @@ SMALL_CHAT_BODY: Final = 8 * 1024 * 1024
 MAX_CHAT_BODY: Final = 32 * 1024 * 1024
 #: Maximum bytes of settings: 20,000 escaped characters of instructions.
 MAX_SETTINGS_BODY: Final = 128 * 1024
+#: Maximum bytes of a pending message: 100,000 escaped characters.
+MAX_PENDING_BODY: Final = 1024 * 1024
 #: Maximum bytes of any other body, such as a title.
 MAX_BODY: Final = 16 * 1024
-LIMITS: Final[Mapping[str, int]] = {"/api/settings": MAX_SETTINGS_BODY}
+#: Those of all paths that begin like this.
+LIMITS: Final[Mapping[str, int]] = {"/api/settings": MAX_SETTINGS_BODY, "/api/pending": MAX_PENDING_BODY}
+#: Other paths of settings with instructions: those of one conversation, and presets.
+SETTINGS_PATHS: Final = re.compile(r"/api/conversations/[^/]+/settings|/api/presets(/[^/]+)?")
 #: Their routes limit bodies, and read them when it is the user's turn.
-OWN_LIMITS: Final = frozenset({UPLOADS_PATH, "/api/chat", "/ag-ui"})
+OWN_LIMITS: Final = frozenset({UPLOADS_PATH, IMPORT_PATH, "/api/chat", "/ag-ui"})
 #: Seconds until a body has to be complete.
 BODY_TIMEOUT: Final = 60.0
+
+
+def limit_of(path: str, limits: Mapping[str, int] = LIMITS, max_body: int = MAX_BODY) -> int:
+    """Maximum bytes of a body that is sent to a path."""
+    return limits.get("/".join(path.split("/")[:3]), MAX_SETTINGS_BODY if SETTINGS_PATHS.fullmatch(path) else max_body)
 
 
 class BodyLimits:
     """Innermost ASGI middleware: 413 for bodies over the limit, 408 for bodies that arrive too slowly.
 
-    Uploads and chat requests pass.
+    Uploads, imports and chat requests pass.
     """
 
     def __init__(
@@ -47,7 +58,7 @@ class BodyLimits:
         if scope["type"] != "http" or scope["method"] in SAFE_METHODS or scope["path"] in OWN_LIMITS:
             await self._app(scope, receive, send)
             return
-        limit = self._limits.get(scope["path"], self._max_body)
+        limit = limit_of(scope["path"], self._limits, self._max_body)
         body = await receive_limited(scope, receive, limit, self._timeout)
         if isinstance(body, Refusal):
             await body(scope, receive, send)

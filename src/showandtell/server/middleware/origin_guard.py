@@ -1,6 +1,6 @@
 """Check hosts, origins, content types and headers of every request, and add security headers to every response.
 
-Stateless. Knows nothing of users, and no route but that of uploads.
+Stateless. Knows nothing of users, and no routes but those of uploads and imports.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ ALL_INTERFACES: Final = ("0.0.0.0", "::", "[::]", "")  # noqa: S104 - only compa
 #: Health checks, which may use any Host header.
 PROBE_PATHS: Final = ("/healthz", "/readyz")
 UPLOADS_PATH: Final = "/api/attachments"
+IMPORT_PATH: Final = "/api/conversations/import"
 #: Methods that change nothing (RFC 9110).
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 #: Maximum number of request headers, and maximum bytes of all of them.
@@ -56,6 +57,8 @@ PERMISSIONS: Final = ", ".join(
         "usb", "web-share", "xr-spatial-tracking",
     )
 )  # fmt: skip
+#: The same for the page itself, where messages can be dictated. What it frames has no origin, and no microphone.
+PAGE_PERMISSIONS: Final = PERMISSIONS.replace("microphone=()", "microphone=(self)")
 SECURITY_HEADERS: Final = {
     "permissions-policy": PERMISSIONS,
     "x-content-type-options": "nosniff",
@@ -250,12 +253,14 @@ def _is_same_origin(origin: str, scheme: str, host: str) -> bool:
 
 
 def _check_type(scope: Scope, headers: Headers) -> Refusal | None:
-    """Require JSON, except for uploads: forms of other sites can send text, but never JSON."""
+    """Require JSON, except for uploads and imports: forms of other sites can send text, but never JSON."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers:
         return None
     if scope["path"] == BACKCHANNEL_PATH:
         expected = "application/x-www-form-urlencoded"
+    elif scope["path"] == IMPORT_PATH:
+        expected = "application/zip"
     elif scope["path"] != UPLOADS_PATH:
         expected = "application/json"
     elif scope["method"] == "POST":

@@ -24,7 +24,7 @@ from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import GUESSED_KEY, auth_context, current_user, has_query_token, is_signed_in
 from showandtell.server.auth.error_pages import too_many_page
 from showandtell.server.auth.errors import LoginUnavailable, Unauthorised
-from showandtell.server.middleware.origin_guard import PROBE_PATHS, SAFE_METHODS, UPLOADS_PATH
+from showandtell.server.middleware.origin_guard import IMPORT_PATH, PROBE_PATHS, SAFE_METHODS, UPLOADS_PATH
 from showandtell.server.middleware.refusals import Refusal
 
 VARIABLE: Final = "SHOWANDTELL_RATE"
@@ -41,9 +41,10 @@ class Rate(Struct, frozen=True):
     seconds: int
 
 
-#: chat: POST /api/chat. uploads: incoming files. reads: all other routes. By address: login, requests to sign in with
-#: an account, at least two for each person of an office behind one address; tokens, wrong ones in headers and URLs.
-#: decoder: not requests, but seconds that child processes decode and convert files.
+#: chat: POST /api/chat, and changes of providers' keys, which are tested there. uploads: incoming files and imports.
+#: reads: all other routes. By address: login, requests to sign in with an account, at least two for each person of an
+#: office behind one address; tokens, wrong ones in headers and URLs. decoder: not requests, but seconds that child
+#: processes decode and convert files.
 RATES: Final[Mapping[str, Rate]] = {
     "chat": Rate(60, 60),
     "uploads": Rate(300, 60),
@@ -165,7 +166,7 @@ def group_of(scope: Scope) -> str | None:
     path: str = scope["path"]
     if path in PROBE_PATHS:
         return None
-    if path == "/ag-ui":
+    if path == "/ag-ui" or (path.startswith("/api/providers/") and scope["method"] not in SAFE_METHODS):
         return "chat"
     if not path.startswith("/api/"):
         if path.startswith("/login"):
@@ -175,7 +176,7 @@ def group_of(scope: Scope) -> str | None:
         return "tokens" if has_query_token(scope) else None
     if scope["method"] in SAFE_METHODS:
         return "reads"
-    return {"/api/chat": "chat", UPLOADS_PATH: "uploads"}.get(path, "reads")
+    return {"/api/chat": "chat", UPLOADS_PATH: "uploads", IMPORT_PATH: "uploads"}.get(path, "reads")
 
 
 def is_browser(request: HTTPConnection) -> bool:

@@ -73,6 +73,11 @@ class Metrics:
             found = self._counted[key] = (self.requests.labels(*key), *of_route)
         return found
 
+    def count_tokens(self, model: str, usage: Usage) -> None:
+        """Count the tokens of a model, whose name is limited by `model`."""
+        self.tokens.labels(model, "input").inc(usage.input_tokens)
+        self.tokens.labels(model, "output").inc(usage.output_tokens)
+
     def text(self) -> bytes:
         """Return all metrics in Prometheus's text format."""
         return generate_latest(self.registry)
@@ -108,5 +113,4 @@ class RunMeter:
     def _end(self, status: str, usage: Usage) -> None:
         self._metrics.runs.labels(self._model, status).inc()
         self._metrics.run_seconds.labels(self._model).observe(self._metrics.clock() - self._started)
-        self._metrics.tokens.labels(self._model, "input").inc(usage.input_tokens)
-        self._metrics.tokens.labels(self._model, "output").inc(usage.output_tokens)
+        self._metrics.count_tokens(self._model, usage)

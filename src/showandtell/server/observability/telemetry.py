@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 from fastapi.telemetry import TelemetryConfig
+from opentelemetry.context import Context
 from opentelemetry.propagate import extract
 from opentelemetry.trace import (
     ProxyTracer,
@@ -93,12 +94,7 @@ class Telemetry:
         """Start the span of a run, and return the function to call with each of its events, in order."""
         if self.is_off:
             return ignore
-        provider, _, model = live_run.row.model.partition(":")
-        common = {
-            "gen_ai.provider.name": PROVIDERS.get(provider, provider),
-            "gen_ai.request.model": model or provider,
-            "gen_ai.conversation.id": live_run.row.conversation_id,
-        }
+        common = common_attributes(live_run)
         own = {"gen_ai.agent.name": NAME, "showandtell.run.id": live_run.row.id}
         attributes = {"gen_ai.operation.name": "invoke_agent", **common, **own}
         span = self.tracer.start_span(f"invoke_agent {NAME}", attributes=attributes)
@@ -110,6 +106,13 @@ class Telemetry:
             texts = [part.text for draft in live_run.request.drafts for part in draft.parts if isinstance(part, Text)]
             spans.add_message(span, "gen_ai.input.messages", "user", [text_part(text) for text in texts])
         return spans.record
+
+    def count_title(self, live_run: LiveRun, usage: Usage) -> None:
+        """Add a span for a request for a conversation's title, which belongs to no run."""
+        if not self.is_off:
+            attributes = {**common_attributes(live_run), **usage_attributes(usage), "showandtell.purpose": "title"}
+            model, operation = attributes["gen_ai.request.model"], {"gen_ai.operation.name": "chat"}
+            self.tracer.start_span(f"chat {model}", Context(), SpanKind.CLIENT, {**operation, **attributes}).end()
 
     @contextmanager
     def trace_request(self, record: RequestRecord) -> Generator[None]:
@@ -174,7 +177,8 @@ class RunSpans:
             case FileEvent(number):
                 add_files(self.run, "showandtell.files.made", self._file_parts([number]))
             case ReceiptEvent(_, receipt):
-                if isinstance(number := receipt.get("number"), int) and receipt.get("delivery") != "noted":
+                number, unsent = receipt.get("number"), receipt.get("delivery") in {"noted", "for_tools"}
+                if isinstance(number, int) and not unsent:
                     self.sent_files.append(number)
             case Retry(_, seconds, files):
                 attributes = {"showandtell.retry.seconds": seconds, "showandtell.retry.without": list(files)}
@@ -251,6 +255,16 @@ class RunSpans:
         """Add a message to a span if content is enabled."""
         if self.telemetry.content:
             span.set_attribute(attribute, msgspec.json.encode([{"role": role, "parts": parts}]).decode())
+
+
+def common_attributes(live_run: LiveRun) -> dict[str, str]:
+    """Return the attributes of all spans of a run."""
+    provider, _, model = live_run.row.model.partition(":")
+    return {
+        "gen_ai.provider.name": PROVIDERS.get(provider, provider),
+        "gen_ai.request.model": model or provider,
+        "gen_ai.conversation.id": live_run.row.conversation_id,
+    }
 
 
 def text_part(text: str) -> dict[str, str]:

@@ -65,7 +65,7 @@ class RunExecutor:
         if settings is None:  # an older version stored it
             preferences = await read_preferences(self._store.database, live.row.user_id)
             settings = self._agents.new_settings(live.row.model, preferences.instructions)
-        agent = self._agents.get(live.row.model, settings)
+        agent = await self._agents.get(live.row.model, settings, live.row.user_id)
         async with Scope() as scope:
             # From the user whose run it is: one that is taken over, or continues after an approval, has no request.
             await self._execute(live, agent, await self._open_deps(scope, agent, live.row.user_id))

@@ -7,12 +7,22 @@ from contextlib import AsyncExitStack
 from typing import Self
 
 from showandtell.agent.agent import Agent
+from showandtell.agent.chosen_tools import choose_tools
 from showandtell.agent.toolsets import OpenToolsets
+from showandtell.core.capabilities.cells import Target
 from showandtell.errors import BadInput, UnknownModel
 from showandtell.server.model_catalog import CatalogEntry, entry_of
-from showandtell.server.runs.agents import ABOUT_FILES, Agents, join_instructions, names_to_approve
+from showandtell.server.provider_keys.stored_keys import ProviderKey
+from showandtell.server.runs.agents import (
+    ABOUT_FILES,
+    Agents,
+    AvailableTool,
+    describe_tools,
+    join_instructions,
+    list_tools,
+    names_to_approve,
+)
 from showandtell.server.runs.stored_settings import StoredSettings
-from showandtell.storage.database.rows import serialize
 
 
 class GivenAgents(Agents):
@@ -24,14 +34,14 @@ class GivenAgents(Agents):
     def __init__(self, agents: Mapping[str, Agent]) -> None:
         super().__init__()
         self._agents = dict(agents)
-        self._open_toolsets: list[OpenToolsets] = []
+        self._open_toolsets: dict[str, OpenToolsets] = {}
 
     async def __aenter__(self) -> Self:
         """Open each agent, so that its connections outlive a run."""
         self._stack = await AsyncExitStack().__aenter__()
-        for agent in self._agents.values():
+        for name, agent in self._agents.items():
             await self._stack.enter_async_context(agent)
-            self._open_toolsets.append(OpenToolsets(agent.toolsets))
+            self._open_toolsets[name] = OpenToolsets(agent.toolsets)
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -42,23 +52,42 @@ class GivenAgents(Agents):
     def need_approval(self) -> frozenset[str]:
         """The names of the tools that wait for a person's approval."""
         own = (tool for agent in self._agents.values() for tool in agent.tools.values())
-        return names_to_approve((*own, *(tool for toolsets in self._open_toolsets for tool in toolsets.listed)))
+        listed = (tool for toolsets in self._open_toolsets.values() for tool in toolsets.listed)
+        return names_to_approve((*own, *listed))
 
     @property
     def max_steps(self) -> int:
         """Maximum model calls of a run of any agent."""
         return max(agent.configured.limits.steps for agent in self._agents.values())
 
-    def new_settings(self, model: str, instructions: str = "") -> str:
-        """The settings to store with a new run of an agent, with a user's instructions."""
-        agent = self._find(model)
-        own = agent.configured
-        return serialize(StoredSettings(instructions, own.limits, own.model, own.instructions))
+    def _settings_of(self, model: str, instructions: str) -> StoredSettings:
+        """The settings of a new run of an agent, with a user's instructions."""
+        own = self._find(model).configured
+        return StoredSettings(instructions, own.limits, own.model, own.instructions)
 
-    def _make(self, model: str, settings: StoredSettings) -> Agent:
+    def target_of(self, model: str) -> Target:
+        """What an agent's model is. Raises `UnknownModel`."""
+        return self._find(model).target
+
+    async def available_tools(self, model: str | None = None) -> tuple[AvailableTool, ...]:
+        """The tools of an agent; None: those of all. Those of a toolset that fails are left out."""
+        found: dict[str, AvailableTool] = {}
+        for name in self._agents if model is None else (model,):
+            agent = self._find(name)
+            listed = await list_tools(self._open_toolsets[name])
+            tools = describe_tools((*agent.tools.values(), *listed), agent.configured.hosted)
+            found = {tool.name: tool for tool in tools} | found
+        return tuple(found.values())
+
+    def _make(self, model: str, settings: StoredSettings, key: ProviderKey | None) -> Agent:
+        del key  # agents of a program have their own
         agent = self._find(model)
+        own = (*agent.tools.values(), *agent.toolsets, *agent.configured.hosted)
         changed = agent.change(
-            instructions=join_instructions(settings.operator, ABOUT_FILES, settings.instructions),
+            tools=choose_tools(own, settings.chosen),
+            instructions=join_instructions(
+                settings.operator, ABOUT_FILES, settings.instructions, settings.conversation
+            ),
             model_settings=settings.model_settings,
             limits=settings.limits,
         )
@@ -70,8 +99,9 @@ class GivenAgents(Agents):
             raise UnknownModel(f"there is no model {name[:40]!r} here: choose {' or '.join(self._agents)}")
         return self._agents[name]
 
-    async def entries(self) -> tuple[CatalogEntry, ...]:
-        """Return the agents, in the program's order."""
+    async def entries(self, user: str) -> tuple[CatalogEntry, ...]:
+        """Return the agents, in the program's order. All users have the same."""
+        del user
         return tuple(self._entry(name, agent) for name, agent in self._agents.items())
 
     def _entry(self, name: str, agent: Agent) -> CatalogEntry:

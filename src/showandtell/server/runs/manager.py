@@ -40,7 +40,7 @@ from showandtell.storage.conversations.runs import RUNNING, RunEnd, RunRow
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.database.lease import this_process
-from showandtell.storage.uncancelled import shielded
+from showandtell.storage.uncancelled import shielded, wait_briefly
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class Runs:
         self._orphans = Orphans(store.database, self.worker, self._live, self._adopt, self._remote.notify)
         #: Set when another worker of this machine has died.
         self._death = asyncio.Event()
-        self._is_leaving = self._is_released = False
+        self.is_leaving = self._is_released = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self._writer = RunWriter(store.database, store.terms.clock, self.worker, self._live, self._drop)
         self._turns = Turns("runs", each=MAX_RUNS, alone=MAX_RUNS_ALONE)
@@ -155,16 +155,16 @@ class Runs:
         """Look for runs without a worker: regularly, and at once when another worker of this machine has died."""
         loop = asyncio.get_running_loop()
         with on_death(lambda: loop.call_soon_threadsafe(self._death.set)):
-            while not self._is_leaving:
+            while not self.is_leaving:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._death.wait(), CHECK_SECONDS)
                 self._death.clear()
-                if not self._is_leaving:
+                if not self.is_leaving:
                     await self._attempt(self._orphans.check)
 
     def leave(self) -> None:
         """Take over no more runs, because this worker is stopping: all may be, and would pass the runs around."""
-        self._is_leaving = True
+        self.is_leaving = True
 
     async def start(
         self, conversation: StoredConversation, user: str, model: str, client_id: str | None, request: RunRequest
@@ -366,6 +366,12 @@ class Runs:
         if run_id in self._live and self._stopping is None:
             self._stopping = self._spawn(self._apply_stops())
 
+    def notify(self, conversation_id: str, notice: bytes) -> None:
+        """Send a chunk that isn't part of the stream to those who follow an answer in a conversation."""
+        own = (live.buffer for live in self._live.values() if live.row.conversation_id == conversation_id)
+        for buffer in (*own, *self._remote.buffers_in(conversation_id)):
+            buffer.notify(notice)
+
     async def send_heartbeats(self) -> None:
         """Send a heartbeat to idle streams."""
         for buffer in self._buffers():
@@ -382,16 +388,10 @@ class Runs:
 
     async def _adopt(self, row: RunRow) -> None:
         live = await take_over(self._store, self.worker, row)
-        if live is None or self._is_leaving:  # a worker that leaves releases it with the others
+        if live is None or self.is_leaving:  # a worker that leaves releases it with the others
             return
         if live.is_done:
             self._live[row.id] = live
             await self.store_now()
         else:
             self._launch(live)
-
-
-async def wait_briefly(tasks: set[asyncio.Task[None]], seconds: float) -> None:
-    """Wait for tasks, but no longer than `seconds`, even if they can't be cancelled."""
-    if tasks:
-        await asyncio.wait(tasks, timeout=max(0.0, seconds))

@@ -23,12 +23,17 @@ class RemoteRuns:
     def __init__(self, database: Database, notifications: Notifications) -> None:
         self._database, self._notifications = database, notifications
         self._buffers: dict[tuple[str, int], StreamBuffer] = {}
+        self._conversations: dict[tuple[str, int], str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def buffers(self) -> Iterable[StreamBuffer]:
         """The buffers that have readers."""
         return tuple(self._buffers.values())
+
+    def buffers_in(self, conversation_id: str) -> Iterable[StreamBuffer]:
+        """The buffers of a conversation that have readers."""
+        return [self._buffers[key] for key, value in self._conversations.items() if value == conversation_id]
 
     def close(self) -> set[asyncio.Task[None]]:
         """Stop copying. Returns the tasks that are ending."""
@@ -54,6 +59,7 @@ class RemoteRuns:
         buffer = self._buffers.get(key)
         if buffer is None:
             buffer = self._buffers[key] = StreamBuffer()
+            self._conversations[key] = row.conversation_id
             task = asyncio.create_task(self._copy(row, buffer))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -83,6 +89,7 @@ class RemoteRuns:
             log.warning("can't read the log of a run on another worker: %s", error)
         finally:
             self._buffers.pop((row.id, row.tries), None)
+            self._conversations.pop((row.id, row.tries), None)
             self._notifications.unsubscribe(row.id)
             if not buffer.is_finished:
                 buffer.interrupt()

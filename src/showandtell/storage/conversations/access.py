@@ -19,7 +19,7 @@ GRANTED_BY: dict[Right, tuple[str, ...]] = {"reader": ("reader", "writer"), "wri
 RIGHTS = tuple(GRANTED_BY)
 ID = re.compile(r"[a-z]+_[A-Za-z0-9_-]{22}", re.ASCII)
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
-NOUNS = {"conv": "conversation", "msg": "message", "att": "file"}
+NOUNS = {"conv": "conversation", "msg": "message", "att": "file", "pending": "pending message"}
 
 
 @cache

@@ -23,6 +23,8 @@ from showandtell.errors import BadConversation, BadInput, StorageFailed
 from showandtell.storage.blobs.zstd import is_compressible
 
 RECORDS, FILES = "conversation.json", "files"
+#: The folder of a zip file of several conversations, and the bytes before the name of its first entry.
+BACKUP_FOLDER, HEADER_SIZE = "conversations", 30
 #: Valid names of files in the archive.
 NAME = re.compile(r"files/[0-9]{1,10}(\.[A-Za-z0-9]{1,16})?", re.ASCII)
 #: Maximum size of `conversation.json` in bytes.
@@ -76,18 +78,27 @@ def is_archive(path: Path) -> bool:
         raise BadConversation(f"{path.name} can't be read: {error.strerror or error}") from error
 
 
+def is_backup(path: Path) -> bool:
+    """Whether a file starts like a zip file of conversations, also if the rest is missing."""
+    if not is_archive(path):
+        return False
+    with path.open("rb") as source:
+        return source.read(HEADER_SIZE + len(BACKUP_FOLDER) + 1)[HEADER_SIZE:] == f"{BACKUP_FOLDER}/".encode()
+
+
 @contextmanager
-def unpacked(path: Path, max_bytes: int | None) -> Generator[Path]:
+def unpacked(path: Path, max_bytes: int | None, max_total: int | None = None) -> Generator[Path]:
     """Unpack an archive temporarily and yield its conversation file; any other file is yielded as it is.
 
-    `max_bytes` limits a single file. Raises `BadConversation` for an archive that isn't an export.
+    `max_bytes` limits a single file, `max_total` all of them. Raises `BadConversation` for an archive that isn't an
+    export.
     """
     if not is_archive(path):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="showandtell-") as folder:
         try:
-            unpack(path, Path(folder), max_bytes)
+            unpack(path, Path(folder), max_bytes, max_total)
         except OSError as error:
             if error.errno == errno.EINVAL:  # the zip directory points before the start of the file
                 raise BadConversation(f"{path.name} is damaged ({error.strerror}): export it again") from error
@@ -97,10 +108,12 @@ def unpacked(path: Path, max_bytes: int | None) -> Generator[Path]:
         yield Path(folder) / RECORDS
 
 
-def unpack(path: Path, folder: Path, max_bytes: int | None) -> None:
+def unpack(path: Path, folder: Path, max_bytes: int | None, max_total: int | None = None) -> None:
     """Extract an archive. Limits apply to the bytes actually extracted, not to the declared sizes."""
     (folder / FILES).mkdir()
     remaining = path.stat().st_size * MAX_EXPANSION + EXTRA_SIZE
+    if max_total is not None:
+        remaining = min(remaining, max_total)
     try:
         with zipfile.ZipFile(path) as archive:
             for entry in exported_entries(archive, path.name):
@@ -111,7 +124,7 @@ def unpack(path: Path, folder: Path, max_bytes: int | None) -> None:
                     raise BadConversation(f"{entry.filename} has more than {bound} bytes: raise the limit of one file")
                 remaining -= remaining if size is None else size
                 if remaining <= 0:
-                    raise BadConversation(f"{path.name} expands to far more than its size: it is not an export")
+                    raise BadConversation(f"{path.name} expands to far more than an export has: choose another file")
     except BadInput:
         raise
     except DAMAGED as error:

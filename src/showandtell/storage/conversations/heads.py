@@ -8,7 +8,9 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Select, Text, bindparam, false, literal, select
 
+from showandtell.core.messages.conversation_settings import ConversationSettings
 from showandtell.storage.conversations.access import ID, allowed, check_user
+from showandtell.storage.conversations.conversation_settings import decode_settings
 from showandtell.storage.conversations.keys import check_key
 from showandtell.storage.conversations.preferences import Preferences, decode_preferences
 from showandtell.storage.conversations.runs import RUN_COLUMNS, RunRow
@@ -26,6 +28,7 @@ class Head(Struct, frozen=True):
     is_free: nobody has its lease.
     run: the run that the client's message has started.
     preferences: the user's.
+    settings: those of the conversation.
     """
 
     id: str | None
@@ -34,6 +37,7 @@ class Head(Struct, frozen=True):
     is_free: bool
     run: RunRow | None
     preferences: Preferences
+    settings: ConversationSettings
 
 
 def is_conversation_id(chat_id: str) -> bool:
@@ -54,6 +58,7 @@ def select_head(*, by_id: bool) -> Select[Any]:
         key,
         conversations.c.version,
         conversations.c.lease_token,
+        conversations.c.settings,
         preferences.c.record,
         *RUN_COLUMNS,
     ).select_from(
@@ -67,10 +72,11 @@ def select_head(*, by_id: bool) -> Select[Any]:
 async def read_head(database: Database, user: str, chat_id: str, client_id: str | None) -> Head:
     """Read the head of the conversation with an id of ours, or with a key of the user.
 
-    Raises `BadInput` for what can be neither, and `StorageFailed` for damaged preferences.
+    Raises `BadInput` for what can be neither, and `StorageFailed` for damaged preferences or settings.
     """
     by_id = is_conversation_id(chat_id)
     values = {"user": check_user(user), "chat": chat_id if by_id else check_key(chat_id), "client": client_id}
-    ((found, named, version, token, record, *run),) = await database.read(select_head(by_id=by_id), **values)
+    ((found, named, version, token, settings, record, *run),) = await database.read(select_head(by_id=by_id), **values)
     row = RunRow(*run) if run[0] is not None else None
-    return Head(found, named is not None, version or 0, token is None, row, decode_preferences(record))
+    own, preferred = decode_settings(settings).settings, decode_preferences(record)
+    return Head(found, named is not None, version or 0, token is None, row, preferred, own)

@@ -1,45 +1,38 @@
-"""Lists, searches and renames a user's conversations.
+"""Lists and searches a user's conversations.
 
 Nothing here reads a complete conversation.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Text,
-    bindparam,
-    case,
-    exists,
-    func,
-    literal_column,
-    or_,
-    select,
-    update,
-)
+from msgspec import Struct, structs
+from sqlalchemy import ColumnElement, Select, Text, bindparam, case, exists, func, literal_column, or_, select
 
-from showandtell.errors import BadInput
-from showandtell.storage.conversations.access import (
-    Right,
-    allowed,
-    check_id,
-    check_user,
-    not_found,
-    select_by_id,
-)
-from showandtell.storage.conversations.search import SearchTerms, find_matching
+from showandtell.core.messages.message import Message
+from showandtell.core.ui_stream.ui_stream import answer_id
+from showandtell.storage.conversations.access import Right, allowed, check_id, check_user, not_found
+from showandtell.storage.conversations.message_search import find_messages, find_questions
+from showandtell.storage.conversations.organizing import MAX_PINS, check_tag
+from showandtell.storage.conversations.search import EVERYTHING, MAX_FILES, Match, Search, SearchTerms, find_files
 from showandtell.storage.conversations.summaries import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
 from showandtell.storage.conversations.users import UNNAMED
 from showandtell.storage.database.database import Database
-from showandtell.storage.database.tables import aliases, conversations, messages, runs, shares, users
-from showandtell.storage.files.file_cache import strip_invisible
+from showandtell.storage.database.rows import any_of, read_any
+from showandtell.storage.database.tables import (
+    aliases,
+    conversations,
+    messages,
+    pending_messages,
+    runs,
+    shares,
+    tags,
+    users,
+)
 
-#: Maximum length of a title.
-MAX_TITLE = 200
 #: Conversations searched per query, and per search.
 BATCH, MAX_SEARCHED = 200, 5_000
 
@@ -48,7 +41,6 @@ RUNNING: ColumnElement[bool] = exists().where(
 )
 #: Hides conversations whose first message isn't stored yet: nothing has been acknowledged.
 IS_USED = or_(conversations.c.title != "", exists().where(messages.c.conversation_id == conversations.c.id))
-SELECT_FIRST, SELECT_FURTHER = (query.add_columns(RUNNING).where(IS_USED) for query in (SELECT_NEWEST, SELECT_OLDER))
 
 
 class Listed(Summary, frozen=True):
@@ -57,57 +49,173 @@ class Listed(Summary, frozen=True):
     running: bool
 
 
+class OwnConversation(Listed, frozen=True):
+    """One of the user's own conversations. `match` says where a search found it; None without a search."""
+
+    pinned: bool
+    archived: bool
+    tags: tuple[str, ...] = ()
+    match: Match | None = None
+
+
 class ConversationPage(Struct, frozen=True):
     """A page of a list, most recently changed first. `next` is the `before` of the next page, or None.
 
-    A search that reached its limit may have no matches and still have a next page.
+    The first page begins with the pinned ones, which don't count. A search that reached its limit may have no matches
+    and still have a next page.
     """
 
-    conversations: tuple[Listed, ...]
+    conversations: tuple[OwnConversation, ...]
     next: str | None
 
 
-async def list_conversations(
-    database: Database, owner: str, query: str = "", *, limit: int = 50, before: str | None = None
-) -> ConversationPage:
-    """An owner's conversations. With `query`, those with every term in the title or in a single message.
+#: Which conversations are listed: `listed` are neither pinned nor archived.
+View: TypeAlias = Literal["pinned", "listed", "archived", "all"]
+VIEWS: dict[View, tuple[ColumnElement[bool], ...]] = {
+    "pinned": (conversations.c.pinned.is_not(None), conversations.c.archived.is_(None)),
+    "listed": (conversations.c.pinned.is_(None), conversations.c.archived.is_(None)),
+    "archived": (conversations.c.archived.is_not(None),),
+    "all": (),
+}
+HAS_TAG = exists().where(tags.c.conversation_id == conversations.c.id, tags.c.tag == bindparam("tag"))
 
-    Matching ignores case. Searches at most 5,000 conversations. Raises `BadInput` unless `limit` is 1 to 10,000.
+
+@cache
+def select_tags(count: int) -> Select[str, str]:
+    """The query for the tags of conversations."""
+    query = select(tags.c.conversation_id, tags.c.tag).where(any_of(tags.c.conversation_id, count))
+    return query.order_by(tags.c.conversation_id, tags.c.tag)
+
+
+@cache
+def select_page(view: View, *, is_first: bool, has_tag: bool) -> Select[Any]:
+    """The query for a page of the list."""
+    query = SELECT_NEWEST if is_first else SELECT_OLDER
+    query = query.add_columns(RUNNING, conversations.c.pinned, conversations.c.archived)
+    return query.where(IS_USED, *VIEWS[view], *([HAS_TAG] if has_tag else []))
+
+
+async def list_conversations(
+    database: Database,
+    owner: str,
+    search: Search = EVERYTHING,
+    *,
+    archived: bool = False,
+    tag: str | None = None,
+    limit: int = 50,
+    before: str | None = None,
+) -> ConversationPage:
+    """An owner's conversations, without the archived ones, or only those.
+
+    A search without `archived` finds archived ones, too: those with every word in the title, in one message, or in the
+    name of one file; with a kind, only by files. Matching ignores case. Searches at most 5,000 conversations at a time.
+    Raises `BadInput` unless `limit` is 1 to 10,000.
     """
     check_limit(limit)
-    terms = SearchTerms(query)
-    if not terms.terms:
-        page = await read_page(database, owner, limit + 1, before)
-        return ConversationPage(page[:limit], page[limit - 1].id if len(page) > limit else None)
-    matches: list[Listed] = []
+    if not search.is_empty:
+        view: View = "archived" if archived else "all"
+        return await search_conversations(database, owner, search, view, tag=tag, limit=limit, before=before)
+    view = "archived" if archived else "listed"
+    page = await read_page(database, owner, view, limit + 1, before=before, tag=tag)
+    following = page[limit - 1].id if len(page) > limit else None
+    page = page[:limit]
+    if view == "listed" and before is None:
+        page = [*await read_page(database, owner, "pinned", MAX_PINS, tag=tag), *page]
+    return ConversationPage(await with_tags(database, page), following)
+
+
+async def search_conversations(
+    database: Database, owner: str, search: Search, view: View, *, tag: str | None, limit: int, before: str | None
+) -> ConversationPage:
+    """A page of a search."""
+    matches: list[Matching] = []
     for _ in range(MAX_SEARCHED // BATCH):
-        page = await read_page(database, owner, BATCH, before)
-        matching_ids = await find_matching(database, owner, terms, BATCH, before)
-        for conversation in page:
-            before = conversation.id
-            if conversation.id in matching_ids or terms.match(conversation.title):
-                matches.append(conversation)
-                if len(matches) == limit:
-                    return ConversationPage(tuple(matches), before)
+        page = await read_page(database, owner, view, BATCH, before=before, tag=tag)
+        for matching in await find_matching(database, page, search):
+            matches.append(matching)
+            if len(matches) == limit:
+                return ConversationPage(await complete(database, matches), matching.conversation.id)
         if len(page) < BATCH:
-            return ConversationPage(tuple(matches), None)
-    return ConversationPage(tuple(matches), before)
+            return ConversationPage(await complete(database, matches), None)
+        before = page[-1].id
+    return ConversationPage(await complete(database, matches), before)
 
 
-async def read_page(database: Database, owner: str, limit: int, before: str | None) -> tuple[Listed, ...]:
-    """The first conversations of an owner, or those after `before`."""
-    asked = {"who": check_user(owner), "most": limit}
-    if before is None:
-        rows = await database.read(SELECT_FIRST, **asked)
-    else:
-        rows = await database.read(SELECT_FURTHER, **asked, before=check_id(before))
-    return tuple(Listed(*summary, running=bool(running)) for *summary, running in rows)
+class Matching(Struct, frozen=True):
+    """A conversation that a search found, and its newest matching message."""
+
+    conversation: OwnConversation
+    message: Message | None
+
+
+async def find_matching(database: Database, page: Sequence[OwnConversation], search: Search) -> list[Matching]:
+    """Those of a page that match, in order. Their matches have no message's id yet."""
+    ids, terms, (since, until) = [each.id for each in page], SearchTerms(search.words), search.period
+    texts = await find_messages(database, ids, search)
+    files = await find_files(database, ids, search)
+    matches: list[Matching] = []
+    for each in page:
+        is_then = each.created < until and each.changed >= since
+        title = search.kind is None and is_then and terms.match(each.title)
+        found, text = files.get(each.id, []), texts.get(each.id)
+        if title or found or text:
+            shown = tuple(found[:MAX_FILES])
+            match = Match(title, text and text.excerpt, None, shown, len(found) - len(shown))
+            matches.append(Matching(structs.replace(each, match=match), text and text.message))
+    return matches
+
+
+async def complete(database: Database, matches: Sequence[Matching]) -> tuple[OwnConversation, ...]:
+    """The conversations with their tags, and with the ids of the messages that match."""
+    questions = await find_questions(database, [each.message for each in matches if each.message])
+
+    def located(matching: Matching) -> OwnConversation:
+        conversation, message = matching.conversation, matching.message
+        if conversation.match is None or message is None or message.id not in questions:
+            return conversation
+        question = questions[message.id]
+        message_id = question if question == message.id else answer_id(question)
+        return structs.replace(conversation, match=structs.replace(conversation.match, message_id=message_id))
+
+    return await with_tags(database, [located(each) for each in matches])
+
+
+async def read_page(
+    database: Database, owner: str, view: View, limit: int, *, before: str | None = None, tag: str | None
+) -> list[OwnConversation]:
+    """The first conversations of a view, or those after `before`. Without their tags."""
+    parameters: dict[str, object] = {"who": check_user(owner), "most": limit}
+    if before is not None:
+        parameters["before"] = check_id(before)
+    if tag is not None:
+        parameters["tag"] = check_tag(tag)
+    query = select_page(view, is_first=before is None, has_tag=tag is not None)
+    return [
+        OwnConversation(*summary, running=bool(running), pinned=pinned is not None, archived=archived is not None)
+        for *summary, running, pinned, archived in await database.read(query, **parameters)
+    ]
+
+
+async def with_tags(database: Database, page: Sequence[OwnConversation]) -> tuple[OwnConversation, ...]:
+    """The conversations with their tags."""
+    found: dict[str, list[str]] = {}
+    for id, tag in await read_any(database, select_tags, [each.id for each in page]):  # noqa: A001 - it is one
+        found.setdefault(id, []).append(tag)
+    return tuple(structs.replace(each, tags=tuple(found[each.id])) if each.id in found else each for each in page)
+
+
+SELECT_COUNT = select(func.count()).where(conversations.c.owner == bindparam("who"))
+
+
+async def count_conversations(database: Database, owner: str) -> int:
+    """The number of an owner's conversations."""
+    return (await database.read(SELECT_COUNT, who=check_user(owner)))[0][0]
 
 
 class Overview(Struct, frozen=True):
     """A conversation without its messages. `key` is this user's; `model` is that of the last run.
 
-    `shared_by` is the owner's display name; None for the owner.
+    `shared_by` is the owner's display name; None for the owner. `pending` counts this user's pending messages.
     """
 
     id: str
@@ -120,6 +228,7 @@ class Overview(Struct, frozen=True):
     model: str | None
     shared_by: str | None
     running: bool
+    pending: int
 
 
 OWN = conversations.c.owner == bindparam("user")
@@ -146,6 +255,11 @@ SELECT_OWNER_NAME = select(users.c.name).where(users.c.id == conversations.c.own
 SHARED_BY = case(
     (OWN, literal_column("NULL", Text)), else_=func.coalesce(SELECT_OWNER_NAME, literal_column(f"'{UNNAMED}'"))
 )
+COUNT_PENDING = (
+    select(func.count())
+    .where(pending_messages.c.conversation_id == conversations.c.id, pending_messages.c.user_id == bindparam("user"))
+    .scalar_subquery()
+)
 #: The fields of `Overview`, in order.
 OVERVIEW_COLUMNS: tuple[ColumnElement[Any], ...] = (
     conversations.c.id,
@@ -158,6 +272,7 @@ OVERVIEW_COLUMNS: tuple[ColumnElement[Any], ...] = (
     SELECT_LAST_MODEL.label("model"),
     SHARED_BY.label("shared_by"),
     RUNNING.label("running"),
+    COUNT_PENDING.label("pending"),
 )
 SELECT_OVERVIEW = select(*OVERVIEW_COLUMNS).where(conversations.c.id == bindparam("id"), allowed("reader"))
 
@@ -167,32 +282,5 @@ async def overview(database: Database, id: str, user: str) -> Overview:  # noqa:
     rows = await database.read(SELECT_OVERVIEW, id=check_id(id), user=check_user(user))
     if not rows:
         raise not_found(id)
-    *columns, running = rows[0]
-    return Overview(*columns, running=bool(running))
-
-
-UPDATE_TITLE = (
-    update(conversations)
-    .where(conversations.c.id == bindparam("conversation"))
-    .values(title=bindparam("title"))
-    .returning(conversations.c.id)
-)
-
-
-async def rename(database: Database, id: str, owner: str, title: str) -> str:  # noqa: A002 - it is one
-    """Change a conversation's title. Returns the title as stored, on one line.
-
-    Raises `NotFound`, or `BadInput` for an empty title or one of more than 200 characters.
-    """
-    title = strip_invisible(" ".join(title.split()))
-    if not 1 <= len(title) <= MAX_TITLE:
-        raise BadInput(f"a title of {len(title)} characters can't be stored: use 1 to {MAX_TITLE}")
-    parameters = {"id": check_id(id), "user": check_user(owner)}
-
-    def transaction(connection: Connection) -> None:
-        if connection.execute(select_by_id("conv", "owner"), parameters).first() is None:
-            raise not_found(id)
-        connection.execute(UPDATE_TITLE, {"conversation": id, "title": title})
-
-    await database.write(transaction)
-    return title
+    *columns, running, pending = rows[0]
+    return Overview(*columns, running=bool(running), pending=pending)

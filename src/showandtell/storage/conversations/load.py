@@ -16,6 +16,7 @@ from showandtell.core.messages.message import BranchPoint, Message
 from showandtell.core.planning.values import Receipt
 from showandtell.storage.conversations.access import Right, allowed, check_id, check_right, check_user, not_found
 from showandtell.storage.conversations.metadata import read_metadata
+from showandtell.storage.conversations.statements import select_column
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.rows import (
     decode_in_thread,
@@ -119,6 +120,20 @@ async def load(
     if state is None:
         raise not_found(id)
     return state
+
+
+async def read_column(
+    database: Database,
+    id: str,  # noqa: A002 - it is one
+    user: str,
+    right: Right,
+    column: str,
+) -> list[Row]:
+    """A column of all messages that have one, in the order in which they were stored. Raises `NotFound`."""
+    rows = await database.read(select_column(column, right), conversation=id, user=user)
+    if not rows:
+        raise not_found(id)
+    return [row for row in rows if row[0] is not None]
 
 
 def read_state(all_rows: Iterable[Row], lead: BranchPoint | None) -> State | None:

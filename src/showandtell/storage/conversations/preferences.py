@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection, bindparam, select, update
 
-from showandtell.errors import StorageFailed
+from showandtell.errors import BadInput, StorageFailed
 from showandtell.storage.conversations.access import check_user
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.rows import serialize
@@ -17,14 +17,22 @@ from showandtell.storage.database.tables import preferences, upsert
 
 Theme: TypeAlias = Literal["system", "light", "dark"]
 
+#: Maximum number of favourite models: they are read with each message.
+MAX_FAVOURITES = 50
+
 
 class Preferences(Struct, frozen=True, omit_defaults=True):
-    """A user's settings: the default model, instructions for it, the page's theme and its language."""
+    """A user's settings: the default model, instructions for it, titles by it, the page's theme and its language.
+
+    `favourites` are ids of models.
+    """
 
     model: str | None = None
     instructions: str = ""
     theme: Theme = "system"
     language: str | None = None
+    titles: bool = False
+    favourites: tuple[str, ...] = ()
 
 
 SELECT_PREFERENCES = select(preferences.c.record).where(preferences.c.owner == bindparam("who"))
@@ -46,10 +54,13 @@ def decode_preferences(record: str | None) -> Preferences:
         raise StorageFailed(f"stored settings are damaged ({error}): set them again") from error
 
 
-async def change_preferences(database: Database, owner: str, **changes: object) -> Preferences:
-    """Change some settings, by field name, and return all of them.
+async def change_preferences(
+    database: Database, owner: str, *, star: str | None = None, unstar: str | None = None, **changes: object
+) -> Preferences:
+    """Change some settings, by field name, and return all of them. `star` adds a favourite, `unstar` removes one.
 
-    Concurrent changes of different fields don't overwrite each other. A damaged record counts as the defaults.
+    Concurrent changes of different fields, and of different favourites, don't overwrite each other. A damaged record
+    counts as the defaults. Raises `BadInput` for too many favourites.
     """
     user = check_user(owner)
 
@@ -57,11 +68,22 @@ async def change_preferences(database: Database, owner: str, **changes: object) 
         # So that the first change has a row to lock.
         first = upsert(connection, preferences).on_conflict_do_nothing(index_elements=["owner"])
         connection.execute(first, {"owner": user, "record": serialize(Preferences())})
-        changed = replace(read_or_default(connection.execute(SELECT_LOCKED, {"who": user}).scalar_one()), **changes)
+        stored = read_or_default(connection.execute(SELECT_LOCKED, {"who": user}).scalar_one())
+        changed = replace(stored, **changes, favourites=change_favourites(stored.favourites, star, unstar))
         connection.execute(UPDATE_PREFERENCES, {"who": user, "new": serialize(changed)})
         return changed
 
     return await database.write(transaction)
+
+
+def change_favourites(favourites: tuple[str, ...], star: str | None, unstar: str | None) -> tuple[str, ...]:
+    """The favourites with another one, and without one. Raises `BadInput` for too many."""
+    if star is not None and star not in favourites:
+        favourites = (*favourites, star)
+    favourites = tuple(model for model in favourites if model != unstar)
+    if len(favourites) > MAX_FAVOURITES:
+        raise BadInput(f"you have {MAX_FAVOURITES} favourites: take the star from one of them first")
+    return favourites
 
 
 def read_or_default(record: str) -> Preferences:

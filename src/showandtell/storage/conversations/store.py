@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from sqlalchemy import URL, Connection, Engine, bindparam, delete, insert, selec
 from showandtell.config.private_folder import make_private_folder
 from showandtell.core.limits import MAX_FILE_BYTES
 from showandtell.core.messages.attachments import ProbedFile
+from showandtell.core.messages.conversation_settings import ConversationSettings
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
@@ -31,9 +32,12 @@ from showandtell.storage.conversations.access import (
     resolve,
     select_by_id,
 )
+from showandtell.storage.conversations.conversation_settings import encode_settings
+from showandtell.storage.conversations.file_deletion import delete_everywhere
 from showandtell.storage.conversations.keys import KeyTaken, check_key, check_new_key, find_key, insert_key
 from showandtell.storage.conversations.load import State, empty, load
 from showandtell.storage.conversations.metadata import read_metadata, serialize_metadata
+from showandtell.storage.conversations.pending_messages import drop_uploads_in
 from showandtell.storage.conversations.statements import INSERT_CONVERSATION
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.conversations.summaries import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
@@ -67,8 +71,9 @@ class Settings(TypedDict, total=False):
     schema: str | None
 
 
-#: No metadata.
+#: No metadata, and no settings.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+NO_SETTINGS = ConversationSettings()
 UPDATE_METADATA = (
     update(conversations)
     .where(conversations.c.id == bindparam("conversation"), conversations.c.owner == bindparam("who"))
@@ -232,7 +237,12 @@ class Store:
         return conversation
 
     def prepare(
-        self, owner: str = "local", title: str = "", key: str | None = None, metadata: Mapping[str, Any] = NOTHING
+        self,
+        owner: str = "local",
+        title: str = "",
+        key: str | None = None,
+        metadata: Mapping[str, Any] = NOTHING,
+        settings: ConversationSettings = NO_SETTINGS,
     ) -> tuple[StoredConversation, Callable[[Connection, float], None]]:
         """Like `create`, but stores nothing. Returns the conversation, and the function that stores it.
 
@@ -242,7 +252,8 @@ class Store:
         conversation_id = new_id("conv")
         stored = serialize_metadata(metadata)
         row = {"owner": check_user(owner), "title": shorten(title), "next_seq": 0, "version": 0, "metadata": stored}
-        row |= dict.fromkeys(("head", "lease_holder", "lease_token", "lease_until"))
+        row |= {"settings": encode_settings(settings)}
+        row |= dict.fromkeys(("head", "pinned", "archived", "lease_holder", "lease_token", "lease_until"))
         if key is not None:
             check_key(key)
 
@@ -330,12 +341,13 @@ class Store:
             raise not_found(id)
 
     async def delete(self, id: str, owner: str = "local") -> Collected:  # noqa: A002 - it is one
-        """Delete a conversation, and its files unless the owner has them in another one."""
+        """Delete a conversation with its pending messages, and files that its owner has nowhere else."""
         await resolve(self.database, id, owner, "owner")
         await self.make_room()
 
         def transaction(connection: Connection) -> set[Key]:
             keys = {(row[0], row[1]) for row in connection.execute(SELECT_HASHES, {"conversation": id})}
+            keys |= drop_uploads_in(connection, id)
             connection.execute(delete(conversations).where(conversations.c.id == id))
             return keys
 
@@ -349,6 +361,11 @@ class Store:
         """
         await self.make_room()
         return await conversation.delete_file(number, self.blobs)
+
+    async def delete_files(self, ids: Sequence[str], owner: str = "local") -> Collected:
+        """Delete files, and equal ones, in all conversations of their owner. Raises `NotFound` for ids of others."""
+        await self.make_room()
+        return await delete_everywhere(self.database, self.blobs, owner, ids)
 
     async def make_room(self) -> None:
         """Before a deletion: if the database's disk is full, give up the space that is reserved there for it."""

@@ -6,38 +6,37 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from msgspec import structs
 from sqlalchemy import Connection, insert
 
 from showandtell.core.events.replay import StepSummary
 from showandtell.core.messages.attachments import Attachment, Facts, ProbedFile, find_attachment
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
-from showandtell.core.messages.message import BranchPoint, Draft, Message
+from showandtell.core.messages.message import BranchPoint, Details, Draft, Message
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.planning.step_record import Step
 from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.storage.blobs.base import BlobStore
 from showandtell.storage.conversations.access import Right, check_id, not_found, resolve, resolve_in
+from showandtell.storage.conversations.file_deletion import delete_in
 from showandtell.storage.conversations.known_results import delete_results, load_result, store_results
-from showandtell.storage.conversations.load import State, load
+from showandtell.storage.conversations.load import State, load, read_column
 from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
+from showandtell.storage.conversations.organizing import read_details
 from showandtell.storage.conversations.statements import (
     DELETE_INTENT,
     INSERT_MESSAGE,
     SELECT_MESSAGE,
     UPDATE_APPENDED,
     UPDATE_APPENDED_LAST,
-    UPDATE_ATTACHMENT,
     UPDATE_CHANGED,
     UPDATE_HEAD,
     UPDATE_STATE,
     UPDATE_VERSION,
     first_append,
-    select_column,
 )
 from showandtell.storage.conversations.titles import title_of
 from showandtell.storage.conversations.turn_writes import TurnWrites
-from showandtell.storage.database.database import Database, Row
+from showandtell.storage.database.database import Database
 from showandtell.storage.database.garbage_collection import Collected, collect_now
 from showandtell.storage.database.lease import LOST, OUTDATED, Lease, Outdated, Terms, Write
 from showandtell.storage.database.prepared import Prepared
@@ -49,7 +48,6 @@ from showandtell.storage.database.quotas import (
     check_quotas,
     reference_again,
     reference_within,
-    without_bytes,
 )
 from showandtell.storage.database.rows import (
     decode_in_thread,
@@ -57,7 +55,7 @@ from showandtell.storage.database.rows import (
     read_messages,
     read_steps,
     row_of,
-    row_of_file,
+    row_of_new_file,
     serialize,
 )
 from showandtell.storage.database.sent_uploads import mark_sent
@@ -69,7 +67,6 @@ from showandtell.storage.files.numbering import AcceptedMessage, Register
 STALE = -1
 #: Why a model stops whose message is followed at once by something else that is stored.
 FOLLOWED = ("end", "tool_calls")
-DELETED = "was deleted by the user"
 
 
 class StoredConversation(MemoryConversation):
@@ -178,21 +175,20 @@ class StoredConversation(MemoryConversation):
 
     async def everything(self) -> list[Message]:
         """The messages of all branches, in the order in which they were stored."""
-        rows = await self._read_column("record", self._right)
+        rows = await read_column(self._database, self.id, self._user, self._right, "record")
         return await decode_in_thread(lambda: read_all(read_messages, rows, 1), rows)
 
     async def step_summaries(self) -> dict[str, StepSummary]:
         """The summary of each step of the current branch, by message id."""
         ids = {message.id for message in self.messages}
-        rows = [row for row in await self._read_column("step", "reader") if row[0] in ids]
+        rows = await read_column(self._database, self.id, self._user, "reader", "step")
+        rows = [row for row in rows if row[0] in ids]
         steps = await decode_in_thread(lambda: read_all(read_steps, rows, 1), rows)
         return {row[0]: step.summary() for row, step in zip(rows, steps, strict=True)}
 
-    async def _read_column(self, column: str, right: Right) -> list[Row]:
-        rows = await self._database.read(select_column(column, right), conversation=self.id, user=self._user)
-        if not rows:
-            raise not_found(self.id)
-        return [row for row in rows if row[0] is not None]
+    async def read_details(self) -> Details:
+        """Its details as they are stored now."""
+        return await read_details(self._database, self.id, self._user)
 
     async def record(self, draft: Draft, proved: Sequence[ProbedFile], step: Step | None = None) -> Message:
         """Number a draft's files and store its message. Raises `LeaseLost` if another process has the lease.
@@ -234,7 +230,8 @@ class StoredConversation(MemoryConversation):
                 mark_sent(connection, self._user, accepted.attachments)
             files = admit(connection, self._account, self.attachments, accepted.attachments)
             if files:
-                connection.execute(insert(attachments), [row_of_file(file, self.id, self.owner) for file in files])
+                rows = [row_of_new_file(file, self.id, self.owner, now) for file in files]
+                connection.execute(insert(attachments), rows)
             if ended is not None:
                 connection.execute(DELETE_INTENT, {"conversation": self.id, "call": serialize(ended)})
             return version, files
@@ -330,16 +327,12 @@ class StoredConversation(MemoryConversation):
             await self.refresh()
         async with self._changing:
             file = find_attachment(self.attachments, number)
-            deleted = structs.replace(without_bytes(file, DELETED), state="deleted")
-            statement, parameters = (
-                UPDATE_ATTACHMENT.values(row_of_file(deleted, self.id, self.owner)),
-                {"file": file.id},
+            version, deleted = await self._database.write(
+                lambda tables: delete_in(tables, self.owner, self.id, file.id)
             )
-            self._set_version(await self._change(lambda connection: connection.execute(statement, parameters)))
-            self.attachments[number] = deleted
-        if file.facts is None:
-            return Collected()
-        return await collect_now(self._database, blobs, [(self.owner, file.facts.sha256)])
+            self._set_version(version)
+            self.attachments.update((left.number, left) for left in deleted.files)
+        return await collect_now(self._database, blobs, deleted.keys)
 
     def ingest_now(self, drafts: Iterable[Draft]) -> None:
         """Needs an event loop, so it raises `BadInput`."""

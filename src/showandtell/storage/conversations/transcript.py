@@ -25,10 +25,12 @@ from sqlalchemy.sql import Executable
 
 from showandtell.core.events.replay import StepSummary
 from showandtell.core.messages.attachments import Attachment
+from showandtell.core.messages.conversation_settings import ConversationSettings
 from showandtell.core.messages.message import Message, starts_turn
 from showandtell.core.planning.values import View
 from showandtell.storage.conversations.access import allowed, check_id, check_user, not_found
-from showandtell.storage.conversations.library import OVERVIEW_COLUMNS, SELECT_OWNER_NAME, Overview
+from showandtell.storage.conversations.conversation_settings import read_or_default
+from showandtell.storage.conversations.library import OVERVIEW_COLUMNS, OWN, SELECT_OWNER_NAME, Overview
 from showandtell.storage.conversations.load import branch_of, number_of
 from showandtell.storage.conversations.runs import RUNNING
 from showandtell.storage.conversations.sharing import IS_SHARED
@@ -44,11 +46,11 @@ from showandtell.storage.database.rows import (
 from showandtell.storage.database.tables import attachments, conversations, intents, messages, runs
 
 #: The query's columns: the kind of the row, then integers, times and texts, of which each kind uses the first ones.
-INTEGERS, TIMES, TEXTS = 2, 2, 9
+INTEGERS, TIMES, TEXTS = 3, 2, 10
 #: Columns of messages: when it was stored, its id, that of its parent, its record and step.
-TIME, ID, PARENT, RECORD, STEP = 3, 5, 6, 7, 8
+TIME, ID, PARENT, RECORD, STEP = 4, 6, 7, 8, 9
 #: The last column of runs.
-REASON = 9
+REASON = 10
 
 
 class AnswerRun(Struct, frozen=True):
@@ -68,7 +70,7 @@ class Transcript(Struct, frozen=True):
 
     `messages` are those of the current branch, `everything` those of all branches in the order in which they were
     stored. `times` (epoch seconds) and `summaries` are by message id, `runs` by the message they answer. `author` is
-    that of messages without one.
+    that of messages without one, and `settings` are None unless the user is the owner, who set some.
     """
 
     overview: Overview
@@ -80,6 +82,7 @@ class Transcript(Struct, frozen=True):
     times: dict[str, float]
     runs: dict[str | None, AnswerRun]
     author: str | None
+    settings: ConversationSettings | None
 
     def view(self) -> View:
         """The input of the planner."""
@@ -104,15 +107,21 @@ async def read_transcript(database: Database, id: str, user: str) -> Transcript:
 def select_transcript() -> Executable:
     """The query for all rows of a conversation that `user` may read."""
     mine = (
-        select(*OVERVIEW_COLUMNS, conversations.c.head, SELECT_OWNER_NAME.label("name"), IS_SHARED.label("shared"))
+        select(
+            *OVERVIEW_COLUMNS,
+            conversations.c.head,
+            SELECT_OWNER_NAME.label("name"),
+            IS_SHARED.label("shared"),
+            case((OWN, conversations.c.settings)).label("settings"),
+        )
         .where(conversations.c.id == bindparam("id"), allowed("reader"))
         .cte("mine")
     )
     c = mine.c
-    texts = (c.id, c.owner, c.right, c.title, c.key, c.model, c.shared_by, c.head, c.name)
+    texts = (c.id, c.owner, c.right, c.title, c.key, c.model, c.shared_by, c.head, c.name, c.settings)
     m, a, i, r = messages.c, attachments.c, intents.c, runs.c
     return union_all(
-        pad("c", (number(c.running), number(c.shared)), (c.created, c.changed), texts),
+        pad("c", (number(c.running), number(c.shared), c.pending), (c.created, c.changed), texts),
         pad("m", (m.seq,), (m.created,), (m.id, m.parent_id, m.record, m.step)).join(mine, c.id == m.conversation_id),
         pad("a", (a.number,), (), (a.record,)).join(mine, c.id == a.conversation_id),
         pad("i", (), (), (i.call_id,)).join(mine, c.id == i.conversation_id),
@@ -143,7 +152,9 @@ def decode_transcript(all_rows: Sequence[Row]) -> Transcript | None:
         rows[row[0]].append(row)
     if not rows["c"]:
         return None
-    _, running, is_shared, created, changed, id, owner, right, title, key, model, shared_by, head, name = rows["c"][0]  # noqa: A001 - it is one
+    _, running, is_shared, pending, created, changed, *texts = rows["c"][0]
+    id, owner, right, title, key, model, shared_by, head, name, record = texts  # noqa: A001 - it is one
+    settings = read_or_default(record).settings
     stored = sorted(rows["m"], key=number_of)
     everything = read_all(read_messages, stored, RECORD)
     messages = branch_of(
@@ -154,7 +165,7 @@ def decode_transcript(all_rows: Sequence[Row]) -> Transcript | None:
     answered = sorted([AnswerRun(*row[TIME : REASON + 1]) for row in rows["r"]], key=lambda run: (run.created, run.id))
     has_authors = bool(is_shared) or any(message.author for message in messages)
     return Transcript(
-        overview=Overview(id, owner, right, title, created, changed, key, model, shared_by, running=bool(running)),
+        overview=Overview(id, owner, right, title, created, changed, key, model, shared_by, bool(running), pending),
         messages=messages,
         everything=everything,
         attachments={file.number: file for file in read_all(read_attachments, sorted(rows["a"], key=number_of), ID)},
@@ -163,4 +174,5 @@ def decode_transcript(all_rows: Sequence[Row]) -> Transcript | None:
         times={row[ID]: row[TIME] for row in stored},
         runs={run.message_id: run for run in answered},
         author=name if has_authors else None,
+        settings=settings if settings != ConversationSettings() else None,
     )

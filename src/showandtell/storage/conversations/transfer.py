@@ -16,23 +16,25 @@ from showandtell.core.messages.attachments import Address, Attachment, ProbedFil
 from showandtell.core.messages.conversation_file import MAX_PROBLEM, FileRecord, dump, problem_of
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
-from showandtell.core.messages.message import History, starts_turn
+from showandtell.core.messages.message import Details, History, starts_turn
 from showandtell.core.messages.tool_pairs import check_tool_pairs
-from showandtell.errors import BadConversation
+from showandtell.errors import BadConversation, BadInput
 from showandtell.storage.blobs.threads import run_long_job
 from showandtell.storage.conversations.access import check_user
 from showandtell.storage.conversations.archive import FILES, path_of, unpacked, write_archive
+from showandtell.storage.conversations.keys import check_new_key, insert_key
+from showandtell.storage.conversations.organizing import clean_tags, detail_values, store_tags
 from showandtell.storage.conversations.protocol import Conversation
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.stored_conversation import StoredConversation, title_of
 from showandtell.storage.database.database import SLOW_SECONDS
 from showandtell.storage.database.quotas import Account, admit, reference_from_threads
-from showandtell.storage.database.rows import row_of, row_of_file
+from showandtell.storage.database.rows import row_of, row_of_new_file
 from showandtell.storage.database.tables import attachments, conversations, messages
 from showandtell.storage.files.conversation_file import load
 from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.numbering import AcceptedMessage, Register
-from showandtell.storage.files.proofs import probe_all
+from showandtell.storage.files.proofs import probe_all, refusal_of
 
 #: Rows per insert.
 BATCH = 500
@@ -48,6 +50,7 @@ async def export_conversation(
 
     Files without bytes are exported with their problem. Receipts, usage and uploads are not exported. `author` is the
     display name for people's messages without one. Without `metadata`, the program's own ids and metadata are left out.
+    A stored conversation is exported with its title and times, and to its owner with its pin, archive and tags.
     Raises `BadInput` if `path` can't be written.
 
     >>> import asyncio, tempfile
@@ -65,8 +68,10 @@ async def export_conversation(
             structs.replace(message, author=message.author or author) if starts_turn(message) else message
             for message in messages
         ]
+    details = None
     if isinstance(conversation, StoredConversation):
         await conversation.refresh()  # after reading the messages, so that all of their files are loaded
+        details = await conversation.read_details()
     head = conversation.head
     if messages and head is not None and all(message.id != head for message in messages):
         head = messages[-1].id  # newer messages were stored meanwhile
@@ -81,7 +86,7 @@ async def export_conversation(
 
     if not metadata:
         messages = [structs.replace(message, metadata_json=UNSET) for message in messages]
-    data = dump(messages, record, head)
+    data = dump(messages, record, head, details)
     intact = [file for number, file in sorted(files.items()) if number not in broken]
     await run_long_job(write_archive, Path(path), data, intact, conversation.blobs)
 
@@ -124,12 +129,15 @@ async def import_conversation(
     read: Callable[[Path], History] = load,
     *,
     addresses: bool = False,
+    key: str | None = None,
+    max_total: int | None = None,
 ) -> StoredConversation:
     """Store a zip file or a conversation file as a new conversation, completely or not at all.
 
-    Files keep their numbers and dates. `read` parses other file formats. With `addresses`, files that only a provider
-    can open (URLs, ids of uploads) are kept: the provider opens them with your account, so use it only for trusted
-    files. Without it, they get a problem. Raises `BadConversation`.
+    Files keep their numbers and dates, a conversation its title, times, pin, archive and tags. `read` parses other file
+    formats. With `addresses`, files that only a provider can open (URLs, ids of uploads) are kept: the provider opens
+    them with your account, so use it only for trusted files. Without it, they get a problem. `key` is as in
+    `Store.create`, `max_total` the maximum number of bytes that a zip file may unpack to. Raises `BadConversation`.
 
     >>> import asyncio, tempfile
     >>> from pathlib import Path
@@ -144,17 +152,23 @@ async def import_conversation(
     ...     asyncio.run(transfer(Path(folder)))
     2
     """
+    if key is not None:
+        check_new_key(key)
     account, conversation_id = Account(check_user(owner), store.quotas, store.terms.clock), new_id("conv")
     file_cache = store.file_cache(owner, reference_from_threads(store.database, account))
     with ExitStack() as stack:
-        file = await asyncio.to_thread(stack.enter_context, unpacked(Path(path), store.quotas.file))
+        unpacking = unpacked(Path(path), store.quotas.file, max_total)
+        file = await asyncio.to_thread(stack.enter_context, unpacking)
         checked = await asyncio.to_thread(read_checked, file, read, packed=file != Path(path))
         proved = [await probe_files(file_cache, files, addresses=addresses) for files in checked.claims]
     accepted = await asyncio.to_thread(lambda: [*Register().accept_all(checked.history, proved, refers=True)])
-    await store.database.write(
-        lambda connection: store_messages(connection, conversation_id, account, accepted, checked.history.head),
-        within=SLOW_SECONDS,
-    )
+
+    def transaction(connection: Connection) -> None:
+        store_messages(connection, conversation_id, account, accepted, checked.history)
+        if key is not None:
+            insert_key(connection, owner, key, conversation_id)
+
+    await store.database.write(transaction, within=SLOW_SECONDS)
     return await store.open(conversation_id, owner, "owner")
 
 
@@ -168,7 +182,8 @@ class Checked(Struct, frozen=True):
 def read_checked(file: Path, read: Callable[[Path], History], *, packed: bool) -> Checked:
     """Read a conversation file. Raises `BadConversation` for any error in it, before anything is stored."""
     parsed = read(file)
-    history = History(map(clean, parsed), parsed.instructions, parsed.parents, parsed.head)
+    history = History(map(clean, parsed), parsed.instructions, parsed.parents, parsed.head, parsed.details)
+    check_details(history.details)
     check_tool_pairs(history, strict=False)
     files = [draft.claims for draft in history]
     if packed:
@@ -177,6 +192,17 @@ def read_checked(file: Path, read: Callable[[Path], History], *, packed: bool) -
     for _ in Register().accept_all(history, unproved):  # raises for contradictory numbers
         pass
     return Checked(history, files)
+
+
+def check_details(details: Details | None) -> None:
+    """Raise `BadConversation` for details that can't be stored."""
+    if details is None:
+        return
+    try:
+        detail_values(details, 0.0)
+        clean_tags(details.tags)
+    except BadInput as error:
+        raise BadConversation(f"the details of the conversation: {error}") from error
 
 
 def check_files(claims: Sequence[Sequence[File]]) -> None:
@@ -196,7 +222,12 @@ async def probe_files(file_cache: FileCache, files: Sequence[File], *, addresses
 
 
 def with_problem(file: File, proved: ProbedFile, *, addresses: bool) -> ProbedFile:
-    """The result with the problem that the file was exported with, or has here."""
+    """The result with the problem that the file was exported with, or has here.
+
+    Raises `QuotaExceeded` or `DecoderBusy`, because the file could be imported later.
+    """
+    if proved.over_quota or proved.retry_after:
+        raise refusal_of(proved)
     if proved.address is not None and not addresses:
         return ProbedFile(proved.name, problem=ADDRESS_PROBLEM)
     problem = problem_of(file)
@@ -208,11 +239,12 @@ def store_messages(
     conversation_id: str,
     account: Account,
     accepted: Sequence[AcceptedMessage],
-    head: int | None,
+    history: History,
 ) -> None:
     """Store a conversation in one transaction, so that a part of it is never visible."""
     now, all_messages = account.clock(), [item.message for item in accepted]
-    last = len(accepted) - 1 if head is None else head
+    last = len(accepted) - 1 if history.head is None else history.head
+    details = history.details or Details()
     titles = (title_of(message) for message in all_messages if message.role == "user")
     row = {
         "id": conversation_id,
@@ -224,7 +256,8 @@ def store_messages(
         "created": now,
         "changed": now,
     }
-    connection.execute(insert(conversations), row)
+    connection.execute(insert(conversations), row | detail_values(details, now))
+    store_tags(connection, conversation_id, clean_tags(details.tags))
     files = admit(connection, account, {}, [file for item in accepted for file in item.attachments])
     for start in range(0, len(accepted), BATCH):
         batch = enumerate(all_messages[start : start + BATCH], start + 1)
@@ -232,5 +265,5 @@ def store_messages(
     for start in range(0, len(files), BATCH):
         file_batch = files[start : start + BATCH]
         connection.execute(
-            insert(attachments), [row_of_file(file, conversation_id, account.owner) for file in file_batch]
+            insert(attachments), [row_of_new_file(file, conversation_id, account.owner, now) for file in file_batch]
         )

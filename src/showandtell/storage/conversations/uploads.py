@@ -16,7 +16,7 @@ from showandtell.core.messages.attachments import Attachment, Facts, Origin, Pro
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.parts import Shown
-from showandtell.errors import BadFile, DecoderBusy, QuotaExceeded
+from showandtell.errors import BadFile
 from showandtell.storage.blobs.base import BlobStore, UploadWriter
 from showandtell.storage.conversations.access import check_id, not_found, resolve
 from showandtell.storage.conversations.users import UNNAMED, name_of
@@ -25,6 +25,7 @@ from showandtell.storage.database.garbage_collection import Collected, collect_n
 from showandtell.storage.database.quotas import DELETED_MEANWHILE, reserve
 from showandtell.storage.database.rows import serialize
 from showandtell.storage.database.tables import attachments, uploads
+from showandtell.storage.files.proofs import refusal_of
 from showandtell.storage.files.sources import StoredSource
 
 
@@ -88,10 +89,7 @@ class Uploads:
         """Store and probe a file. Raises `BadFile`, and stores nothing, if it is refused."""
         proved = await self.probe(self.user, file)
         if proved.facts is None:
-            problem, _, advice = (proved.problem or "is an address: add the file itself").rpartition(": ")
-            if proved.retry_after:
-                raise DecoderBusy(proved.name or "the file", problem, advice, retry_after=proved.retry_after)
-            raise (QuotaExceeded if proved.over_quota else BadFile)(proved.name or "the file", problem, advice)
+            raise refusal_of(proved)
         now, claimed = self.clock(), normalize_claim(file.media_type)
         name = proved.name or f"file{suffix_of(proved.facts.media_type)}"
         upload = Upload(new_id("att"), self.user, now, name, proved.facts, claimed, proved.corrected)

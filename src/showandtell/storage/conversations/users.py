@@ -32,15 +32,31 @@ SELECT_PERSON: Select[str, str] = select(users.c.id, users.c.name).where(users.c
 UPDATE_PERSON = (
     update(users).where(users.c.id == bindparam("who")).values(name=bindparam("called"), seen=bindparam("now"))
 )
+SELECT_ADMIN = select(users.c.is_admin).where(users.c.id == bindparam("who"))
+UPDATE_ADMIN = update(users).where(users.c.id == bindparam("who")).values(is_admin=bindparam("admin"))
 
 
-async def remember(database: Database, user: str, name: str, now: float) -> str:
+async def remember(database: Database, user: str, name: str, now: float, *, admin: bool | None = None) -> str:
     """Store that a person was here at `now` (epoch seconds). Returns the unique name under which others see them.
 
-    `name` is a clean display name. If it is empty, the person keeps the stored one.
+    `name` is a clean display name. If it is empty, the person keeps the stored one. `admin` tells whether the person
+    is an administrator; None: as before.
     """
     check_user(user)
-    return await database.write(lambda connection: remember_in(connection, user, name, now))
+
+    def transaction(connection: Connection) -> str:
+        called = remember_in(connection, user, name, now)
+        if admin is not None:
+            connection.execute(UPDATE_ADMIN, {"who": user, "admin": int(admin)})
+        return called
+
+    return await database.write(transaction)
+
+
+async def is_admin(database: Database, user: str) -> bool:
+    """Whether a person's account made them an administrator when they were here last."""
+    rows = await database.read(SELECT_ADMIN, who=check_user(user))
+    return bool(rows and rows[0][0])
 
 
 def remember_in(connection: Connection, user: str, name: str, now: float) -> str:

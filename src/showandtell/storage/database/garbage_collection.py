@@ -21,7 +21,7 @@ from showandtell.storage.blobs.threads import run_in_thread
 from showandtell.storage.database.database import SLOW_SECONDS, Database
 from showandtell.storage.database.quotas import EXISTS_DERIVATION, IS_USED, OWNED_HASHES
 from showandtell.storage.database.rows import derivations_of
-from showandtell.storage.database.tables import attachments, blobs, derivations, known, uploads
+from showandtell.storage.database.tables import attachments, blobs, derivations, known, pending_files, uploads
 
 #: Owner and sha256 of a blob.
 Key: TypeAlias = tuple[str, str]
@@ -87,8 +87,10 @@ DELETE_ORPHANED_KNOWN = (
 SELECT_DERIVED = select(derivations.c.sha256).where(
     derivations.c.owner == bindparam("who"), derivations.c.source.in_(bindparam("hashes", expanding=True))
 )
-#: Uploads that no message used in time.
-DELETE_EXPIRED_UPLOADS = delete(uploads).where(uploads.c.created < bindparam("before"))
+#: Uploads that no message used in time, pending ones included.
+DELETE_EXPIRED_UPLOADS = delete(uploads).where(
+    uploads.c.created < bindparam("before"), ~exists().where(pending_files.c.upload_id == uploads.c.id)
+)
 SELECT_HASHES = select(blobs.c.sha256).where(blobs.c.owner == bindparam("who"))
 SELECT_OWNERS = select(blobs.c.owner).distinct()
 #: How long an uploaded file waits for its message, in seconds.

@@ -30,6 +30,7 @@ from showandtell.storage.database.tables import (
     known,
     messages,
     metadata,
+    pending_messages,
     preferences,
     revisions,
     uploads,
@@ -45,6 +46,7 @@ RECORDS: Final[dict[tuple[str, str], msgspec.json.Decoder[Any]]] = {
     (known.name, "record"): msgspec.json.Decoder(Outcome),
     (intents.name, "call_id"): msgspec.json.Decoder(str),
     (uploads.name, "record"): msgspec.json.Decoder(dict[str, Any]),
+    (pending_messages.name, "record"): msgspec.json.Decoder(dict[str, Any]),
     (preferences.name, "record"): msgspec.json.Decoder(dict[str, Any]),
 }
 #: SQLite's errors for damaged files and disks, without their suffixes.

@@ -69,9 +69,9 @@ IS_REFERENCED = and_(blobs.c.pins > 0, blobs.c.touched > bindparam("since"))
 SELECT_USED_BYTES = select(func.coalesce(func.sum(blobs.c.size), 0)).where(
     blobs.c.owner == bindparam("who"),
     blobs.c.state == "ready",
-    blobs.c.sha256.not_in(bindparam("besides", expanding=True)),
     or_(IS_USED, EXISTS_DERIVATION, IS_REFERENCED),
 )
+SELECT_OTHER_BYTES = SELECT_USED_BYTES.where(blobs.c.sha256.not_in(bindparam("besides", expanding=True)))
 #: PostgreSQL allows concurrent writes, so quota checks of an owner are serialized.
 SELECT_ADVISORY_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(CAST(:who AS text), 0))")
 
@@ -173,8 +173,15 @@ def owner_usage(connection: Connection, account: Account, excluded: Iterable[str
         if connection.dialect.name != "sqlite":
             connection.execute(SELECT_ADVISORY_LOCK, {"who": account.owner})
         parameters = {"who": account.owner, "besides": [*excluded], "since": account.clock() - REFERENCE_SECONDS}
-        used = int(connection.execute(SELECT_USED_BYTES, parameters).scalar_one())
+        used = int(connection.execute(SELECT_OTHER_BYTES, parameters).scalar_one())
     return QuotaUsage("all your files", used, account.quotas.owner)
+
+
+async def used_bytes(database: Database, account: Account) -> int:
+    """The bytes that count against an owner's quota. Identical bytes count once."""
+    since = account.clock() - REFERENCE_SECONDS
+    rows = await database.read(SELECT_USED_BYTES, who=account.owner, since=since)
+    return int(rows[0][0])
 
 
 def reserve(connection: Connection, owner: str, pins: Mapping[str, int], now: float) -> set[str]:

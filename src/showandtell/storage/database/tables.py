@@ -30,7 +30,7 @@ else:
 #: What the names of our tables begin with: a database may have tables of other programs.
 PREFIX = "showandtell_"
 #: The newest revision in migrations/prefixed/versions. A database at this revision needs no migration.
-HEAD = "showandtell_0002"
+HEAD = "showandtell_0007"
 
 metadata = MetaData(
     naming_convention={
@@ -58,7 +58,8 @@ def _of_blob(column: str = "sha256", name: str | None = None, ondelete: str | No
 
 #: `head` is the last message of the current branch, `next_seq` the seq of the newest message of all branches, `version`
 #: counts every change. The lease columns say which writer holds which token until when (epoch seconds).
-#: `metadata` is a JSON object of the program's own.
+#: `metadata` is a JSON object of the program's own, `settings` a JSON record of what its owner set for it alone.
+#: `pinned` and `archived` are when its owner did that (epoch seconds), or NULL.
 conversations = Table(
     f"{PREFIX}conversations",
     metadata,
@@ -74,6 +75,9 @@ conversations = Table(
     Column("lease_token", Text),
     Column("lease_until", Double),
     Column("metadata", Text),
+    Column("settings", Text),
+    Column("pinned", Double),
+    Column("archived", Double),
     Index(None, "owner", "changed"),
 )
 
@@ -92,9 +96,20 @@ messages = Table(
     UniqueConstraint("conversation_id", "seq"),
 )
 
+#: Words by which its owner finds a conversation again.
+tags = Table(
+    f"{PREFIX}tags",
+    metadata,
+    _of_conversation(key=True),
+    Column("tag", Text, primary_key=True),
+)
+
 #: `sha256` is that of the stored bytes and `address` the hash of an address: one of them is set, or neither if the file
 #: has a problem or was deleted. The owner is the conversation's. `state` is ready, quarantined or deleted, as in the
 #: record; a deleted file is never quarantined.
+#: `words` (name and description in lower case), `media_type`, `date` (ISO 8601) and `size` (NULL without stored bytes)
+#: repeat the record, to find, filter and sort files. So do `name` (the first 100 characters in lower case) and `added`:
+#: the moment in UTC, such as 2026-11-27T15:04:05.123, or the date of a file that was added before it was stored here.
 attachments = Table(
     f"{PREFIX}attachments",
     metadata,
@@ -106,10 +121,19 @@ attachments = Table(
     Column("address", Text),
     Column("state", Text, nullable=False),
     Column("record", Text, nullable=False),
+    Column("words", Text),
+    Column("media_type", Text),
+    Column("date", Text),
+    Column("size", BigInteger),
+    Column("name", Text),
+    Column("added", Text),
     UniqueConstraint("conversation_id", "number"),
     _of_blob(),
-    Index(None, "owner", "sha256"),
     Index(None, "owner", "address"),
+    Index(f"ix_{PREFIX}attachments_equal", "owner", "sha256", "added", "conversation_id", "number"),
+    Index(f"ix_{PREFIX}attachments_newest", "owner", "added", "conversation_id", "number"),
+    Index(None, "owner", "size", "id"),
+    Index(None, "owner", "name", "id"),
 )
 
 #: `size` is that of the original bytes, `state` ready or deleting, `touched` when the bytes were last referenced,
@@ -192,6 +216,35 @@ uploads = Table(
     Index(None, "created"),
 )
 
+#: Messages that wait until the answers before them have ended, by `position`. `client_id` is the client's id of the
+#: message, `revision` counts its edits, `problem` says why it couldn't be sent. `sender` is the process that sends it
+#: now, since `claimed` (epoch seconds).
+pending_messages = Table(
+    f"{PREFIX}pending_messages",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _of_conversation(),
+    Column("user_id", Text, nullable=False),
+    Column("client_id", Text, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("sender", Text),
+    Column("claimed", Double),
+    Column("problem", Text),
+    Column("record", Text, nullable=False),
+    UniqueConstraint("conversation_id", "client_id"),
+)
+
+#: Uploads that belong to a pending message: they are kept as long as it is.
+pending_files = Table(
+    f"{PREFIX}pending_files",
+    metadata,
+    Column("upload_id", Text, ForeignKey(f"{PREFIX}uploads.id", ondelete="CASCADE"), primary_key=True),
+    Column("pending_id", Text, ForeignKey(f"{PREFIX}pending_messages.id", ondelete="CASCADE"), nullable=False),
+    Index(None, "pending_id"),
+)
+
 #: Runs of a server. `client_id` is the id of the client's message, so that a repeated message doesn't start a second
 #: run; `message_id` is the stored message it answers, `before` the head when it started. `state` is running or ended;
 #: `worker` is the process that runs it, `beat` its last heartbeat (epoch seconds), `tries` how often it was taken over;
@@ -246,14 +299,29 @@ preferences = Table(
     Column("record", Text, nullable=False),
 )
 
+#: Named settings that a user can give to conversations. `record` is JSON as that of conversations has it,
+#: `revision` counts its changes.
+presets = Table(
+    f"{PREFIX}presets",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("record", Text, nullable=False),
+    Column("revision", Integer, nullable=False),
+    UniqueConstraint("owner", "name"),
+)
 
-#: People who have signed in with an account: `name` is what others see, `seen` their last sign-in (epoch seconds).
+
+#: People who have signed in with an account: `name` is what others see, `seen` their last sign-in (epoch seconds),
+#: `is_admin` 1 if the issuer's claims made them administrators then.
 users = Table(
     f"{PREFIX}users",
     metadata,
     Column("id", Text, primary_key=True),
     Column("name", Text, nullable=False),
     Column("seen", Double, nullable=False),
+    Column("is_admin", Integer),
 )
 
 #: Sessions in browsers. `ended` is set when it was signed out. `issuer_session` is the `sid` of the accounts' issuer,
@@ -281,6 +349,17 @@ login_codes = Table(
     Column("sha256", Text, primary_key=True),
     Column("created", Double, nullable=False),
     Column("until", Double),
+)
+
+#: Keys of providers and their base URLs, encrypted as one record. The owner is a user, or empty for all users.
+#: `changed` is in epoch seconds.
+provider_keys = Table(
+    f"{PREFIX}provider_keys",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("provider", Text, primary_key=True),
+    Column("encrypted", Text, nullable=False),
+    Column("changed", Double, nullable=False),
 )
 
 #: Settings that all workers share and that commands may change, such as the generation of the token.

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 
 from showandtell.core.messages.attachments import ProbedFile
 from showandtell.core.messages.file import File
+from showandtell.errors import BadFile, DecoderBusy, QuotaExceeded
 from showandtell.storage.blobs.threads import CALLS
 from showandtell.storage.files.file_cache import FileCache, clean_name
 
@@ -20,6 +21,15 @@ PROBE_SECONDS = 60.0
 MAX_CONCURRENT_PROBES = 4
 #: Known bytes up to this size are hashed in the event loop, which takes less than another thread, and a millisecond.
 MAX_QUICK_BYTES = 1 << 20
+
+
+def refusal_of(probed: ProbedFile) -> BadFile:
+    """The error for a file without facts: `DecoderBusy` and `QuotaExceeded` if it may be accepted later."""
+    name = probed.name or "the file"
+    problem, _, advice = (probed.problem or "is an address: add the file itself").rpartition(": ")
+    if probed.retry_after:
+        return DecoderBusy(name, problem, advice, retry_after=probed.retry_after)
+    return (QuotaExceeded if probed.over_quota else BadFile)(name, problem, advice)
 
 
 async def probe_all(file_cache: FileCache, files: Iterable[File]) -> list[ProbedFile]:

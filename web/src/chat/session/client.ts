@@ -10,8 +10,8 @@ export type ChatEnd = { isAbort: boolean; isDisconnect: boolean; isError: boolea
 type ChatProps = {
   id: string;
   messages: Message[];
-  /** The selected model, read at each request. */
-  model: () => string | null;
+  /** Read at each request. */
+  wishes: () => object;
   /** Called with the conversation's id when the server assigns it. */
   onConversationId: (id: string) => void;
   onDataPart: (part: { type: string; id?: string; data: unknown }) => void;
@@ -37,7 +37,7 @@ export function makeChat(options: ChatProps): Chat<Message> {
         trigger,
         if_running: "error", // another tab's answer is never stopped unasked
         ...(messageId ? { messageId } : {}),
-        ...(options.model() ? { model: options.model() } : {}),
+        ...options.wishes(),
       },
     }),
   });

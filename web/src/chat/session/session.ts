@@ -44,7 +44,7 @@ export function openSession(options: SessionOptions) {
   const chat = makeChat({
     id: options.stored?.id ?? options.chatId,
     messages: options.stored?.messages ?? [],
-    model: options.model,
+    wishes: options.wishes,
     onConversationId,
     onDataPart,
     onEnd,

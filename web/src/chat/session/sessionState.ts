@@ -1,5 +1,5 @@
 // State of a conversation other than its messages, and what a view passes in when it opens one.
-import type { Conversation } from "../../types";
+import type { Conversation, OwnSettings } from "../../types";
 import { type Live, idle } from "./liveStatus";
 
 type SessionState = {
@@ -37,11 +37,15 @@ export function makeState(first: SessionState) {
   };
 }
 
+/** The selected model, and the settings of a new conversation. */
+export type Wishes = { model: string | null; settings?: OwnSettings | null };
+
 export type SessionOptions = {
   /** Local id until the server assigns one. */
   chatId: string;
   stored: Conversation | null;
-  model: () => string | null;
+  /** What each request says besides its message. */
+  wishes: () => Wishes;
   /** Called when the server assigns an id to a new conversation. */
   onNamed: (id: string) => void;
   /** Called before a question is sent or regenerated on this page. */

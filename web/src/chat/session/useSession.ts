@@ -5,12 +5,12 @@ import { useContext, useEffect, useMemo, useReducer, useRef } from "preact/hooks
 import { subscribe } from "../../state/list";
 import type { Message } from "../../types";
 import { openSession, type Session } from "./session";
-import type { SessionOptions } from "./sessionState";
+import type { SessionOptions, Wishes } from "./sessionState";
 
 /** Milliseconds between renders of a streaming answer. */
 const pace = 40;
 
-export function useSession(options: Omit<SessionOptions, "model"> & { model: string | null }) {
+export function useSession(options: Omit<SessionOptions, "wishes"> & { wishes: Wishes }) {
   const latest = useRef(options);
   latest.current = options;
   const [, redraw] = useReducer((count: number) => count + 1, 0);
@@ -19,7 +19,7 @@ export function useSession(options: Omit<SessionOptions, "model"> & { model: str
       openSession({
         chatId: options.chatId,
         stored: options.stored,
-        model: () => latest.current.model,
+        wishes: () => latest.current.wishes,
         onNamed: (id) => latest.current.onNamed(id),
         onAsked: options.onAsked,
       }),

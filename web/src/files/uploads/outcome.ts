@@ -12,6 +12,7 @@ const notes: Partial<Record<Kind, Partial<Record<string, PlainKey>>>> = {
   document: { converted: "uploads.asPages", words: "uploads.asText" },
   audio: { converted: "uploads.otherFormat", words: "uploads.asSpeech" },
   video: { converted: "uploads.asPictures", words: "uploads.asSpeech" },
+  other: { for_tools: "uploads.forTools" },
 };
 
 /** Null if there is nothing to note: the file is sent unchanged, or the outcome is unknown. */
@@ -19,8 +20,7 @@ export function outcomeOf({ kind }: Pick<Attachment, "kind">, model: Model | und
   const outcome = model?.takes[kind];
   if (!model || !outcome) return null;
   if (outcome === "refused") {
-    const named = { model: model.name };
-    return { isRefused: true, words: kind === "other" ? t("uploads.refusedKind", named) : t("uploads.refused", { ...named, kind }) };
+    return { isRefused: true, words: t("uploads.refused", { model: model.name, kind }) };
   }
   const note = notes[kind]?.[outcome];
   return note ? { isRefused: false, words: t(note) } : null;

@@ -1,0 +1,73 @@
+"""All conversations in one zip file: `export all`, and `import` of such a file."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zipfile import ZipFile
+
+import typer
+
+from showandtell.cli import sessions
+from showandtell.cli.progress import progress_bars
+from showandtell.cli.sessions import place_of
+from showandtell.config.atomic_file import written_atomically
+from showandtell.config.settings import Settings
+from showandtell.core.display.words import counted, plain
+from showandtell.core.planning.labels import format_size
+from showandtell.errors import BadConversation, BadInput
+
+if TYPE_CHECKING:
+    from showandtell.storage.conversations.store import Store
+
+#: The step of the progress bars.
+STEP = "conversations"
+
+
+def export_all(settings: Settings, path: Path) -> None:
+    """Write all conversations to one zip file, with a progress bar."""
+
+    async def write(store: Store) -> None:
+        from showandtell.storage.conversations.backup import back_up  # noqa: PLC0415 - its libraries are an extra
+
+        with progress_bars("exporting") as report, written_atomically(path) as sink:
+            async for chunk in back_up(store, sessions.OWNER, report=partial(report, STEP)):
+                sink.write(chunk)
+
+    try:
+        sessions.with_existing(place_of(settings), write)
+    except OSError as error:
+        raise BadInput(f"{path} can't be written ({error.strerror or error}): choose another path") from error
+    with ZipFile(path) as archive:
+        count = len(archive.infolist())
+    typer.echo(f"{counted(count, 'conversation')} in {plain(path)}, {format_size(path.stat().st_size)}")
+
+
+def import_all(settings: Settings, path: Path) -> None:
+    """Store the conversations of a zip file, with a progress bar. Those that were imported before stay as they are.
+
+    A conversation that can't be read is reported, and the others are stored. Raises `BadConversation` if any was.
+    """
+
+    async def store_all(store: Store) -> tuple[int, int, list[str]]:
+        from showandtell.storage.conversations.backup import exports_in, import_once  # noqa: PLC0415 - as above
+
+        new, known, problems = 0, 0, list[str]()
+        with progress_bars("importing") as report, closing(exports_in(path)) as exports:
+            for export in exports:
+                try:
+                    _, is_new = await import_once(store, export.path, sessions.OWNER)
+                    new, known = new + is_new, known + (not is_new)
+                except BadInput as error:
+                    problems.append(f"{plain(export.name)}: {error}")
+                report(STEP, export.number, export.count)
+        return new, known, problems
+
+    new, known, problems = sessions.with_store(place_of(settings), store_all)
+    typer.echo(f"{counted(new, 'conversation')} imported" + (f", {known} had been imported before" if known else ""))
+    for problem in problems:
+        typer.echo(f"not imported: {problem}", err=True)
+    if problems:
+        raise BadConversation(f"{counted(len(problems), 'conversation')} of {path.name} can't be imported")

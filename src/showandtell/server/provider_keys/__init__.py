@@ -1,0 +1,1 @@
+"""Keys and base URLs of providers that were given on the page."""

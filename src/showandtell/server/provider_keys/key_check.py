@@ -1,0 +1,63 @@
+"""Test a key before it is stored: the provider's list of models tells if it is good, else a short question does."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from typing import Final
+
+from showandtell.agent.agent import Agent
+from showandtell.agent.settings import Connection, ModelSettings, RunLimits
+from showandtell.core.capabilities.resolve import examples_of
+from showandtell.errors import BadInput, ProviderError, ProviderUnavailable
+from showandtell.network.address_guard import host_and_port, how_to_name
+from showandtell.providers.exchange import Exchange
+from showandtell.providers.model_lists import MODEL_LISTS, KeyRefused, ListedModel, list_models
+from showandtell.providers.retry import RetryPolicy
+
+#: Seconds until a provider must have answered.
+TIMEOUT: Final = 20.0
+
+
+async def check_key(provider: str, connection: Connection) -> tuple[Exchange, tuple[ListedModel, ...]]:
+    """Connect to a provider with a key. Returns the exchange, and the models that it lists for this key, if it does.
+
+    Raises `BadInput` if the provider refuses the key or can't be reached. Its text never has the key.
+    """
+    model = f"{provider}:{examples_of(provider)[0]}"
+    agent = Agent(
+        model,
+        model_settings=ModelSettings(max_tokens=16),
+        limits=RunLimits(steps=1, seconds=TIMEOUT),
+        retry=RetryPolicy(tries=0),
+        connection=connection,
+    )
+    exchange = agent.exchange
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            return exchange, await list_or_ask(provider, exchange, agent)
+    except TimeoutError:
+        problem = f"{exchange.base} did not answer within {TIMEOUT:g} s"
+    except KeyRefused as error:
+        problem = f"{provider} refused the key: {error.text}"
+    except OSError as error:
+        problem = f"{exchange.base} can't be reached: {error.strerror or error}"
+        if connection.base_url is not None and error.errno == errno.EADDRNOTAVAIL:
+            problem = f"{exchange.base} is unknown or inside the network; {how_to_name(*host_and_port(exchange.base))}"
+    except ProviderError as error:
+        problem = f"{exchange.base} can't be used: {error.text}"
+    raise BadInput(f"{problem}. Nothing was stored.")
+
+
+async def list_or_ask(provider: str, exchange: Exchange, agent: Agent) -> tuple[ListedModel, ...]:
+    """The models of the provider. Without a list, one short question shows whether it takes the key."""
+    if provider in MODEL_LISTS:
+        return await list_models(exchange, MODEL_LISTS[provider], check_key=True)
+    run = await agent.run("Answer with the word OK.")
+    match run.error:
+        case ProviderUnavailable() as error:
+            raise error
+        case ProviderError(status=401 | 403) as error:
+            raise KeyRefused(error.text, error.status)
+        case _:  # an unknown model or a limit: the key itself was taken
+            return ()

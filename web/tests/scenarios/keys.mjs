@@ -1,0 +1,64 @@
+// Keys of providers are entered in the settings: tested, stored, never shown, deleted.
+import { checkAccessibility } from "../accessibility_check.mjs";
+import { assert, sendAndWait } from "../actions.mjs";
+
+const GOOD = "mistral-standin-key";
+
+/** The row of a provider in the settings, and its form once it is open. */
+function rowOf(page, name) {
+  return page.locator(".key-row", { has: page.getByText(name, { exact: true }) });
+}
+
+async function enter(page, name, key) {
+  await page.getByRole("form", { name: `Enter a key for ${name}` }).getByLabel("Key", { exact: true }).fill(key);
+  await page.keyboard.press("Enter");
+}
+
+export async function a_key_is_tested_stored_and_deleted(context) {
+  const page = await context.visit("/settings", { on: "scratch" });
+  context.allow(/status of 422/);
+  await page.getByRole("button", { name: "Enter a key for Mistral" }).click();
+  await enter(page, "Mistral", "sk-wrong-0123456789");
+  const alert = page.getByRole("alert").filter({ hasText: "Nothing was stored" });
+  await alert.waitFor();
+  assert.ok(!(await alert.textContent()).includes("sk-wrong"));
+  await enter(page, "Mistral", GOOD);
+  await page.getByText("The key for Mistral works and is stored.").waitFor();
+  await rowOf(page, "Mistral").getByText(/Key for everyone, .*20\d\d/).waitFor();
+  assert.ok(!(await page.content()).includes(GOOD));
+  await page.getByRole("button", { name: "Delete the key for Mistral" }).click();
+  await page.getByText("The key for Mistral is deleted.").waitFor();
+  await page.getByRole("button", { name: "Enter a key for Mistral" }).waitFor();
+}
+
+export async function the_models_of_a_key_can_be_chosen_at_once(context) {
+  const page = await context.visit("/settings", { on: "scratch" });
+  await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
+  await enter(page, "Mistral", GOOD);
+  await page.getByText("The key for Mistral works and is stored.").waitFor();
+  await page.getByRole("link", { name: "New conversation" }).click();
+  await page.getByRole("button", { name: "Model:" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: /^mistral-large-latest/ }).click();
+  const answer = await sendAndWait(page, "Hello");
+  assert.match(await answer.textContent(), /I am the inspector/);
+}
+
+export async function a_key_is_entered_by_keyboard_and_not_kept_in_the_browser(context) {
+  const page = await context.visit("/settings", { on: "scratch" });
+  const opener = page.getByRole("button", { name: /(Enter a|Replace the) key for Groq/ });
+  await opener.focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("sk-half-typed-0123456789");
+  const stored = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
+  assert.ok(!stored.includes("half-typed"));
+  await checkAccessibility(page, context.input.displays ?? 2);
+  await page.keyboard.press("Escape");
+  await opener.waitFor();
+}
+
+export async function a_user_without_the_right_sees_who_may_enter_keys(context) {
+  const page = await context.visit("/settings", { on: "accounts", extraHTTPHeaders: { authorization: "Bearer emil" } });
+  await page.getByText("Only an administrator may enter keys on this server.").waitFor();
+  assert.equal(await page.getByRole("button", { name: /key for/ }).count(), 0);
+  assert.ok(!(await page.locator(".keys").textContent()).includes("127.0.0.1"));
+}

@@ -1,0 +1,170 @@
+// Messages that are written while an answer runs: they wait above the box, and can be changed until they are sent.
+import { checkAccessibility } from "../accessibility_check.mjs";
+import { answers, assert, conversationId, messageBox, send, textsOf, userMessages, waitForAnswer } from "../actions.mjs";
+import { attach, textFile } from "../attachments.mjs";
+
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2, colorScheme: "dark" };
+const queue = (page) => page.locator(".queue");
+const items = (page) => page.locator(".queue-item");
+const texts = (page) => textsOf(page.locator(".queue-text > p:first-child"));
+const action = (page, name) => queue(page).getByRole("button", { name, exact: true });
+const editor = (page) => page.getByRole("textbox", { name: "Your message", exact: true });
+
+/** A page on which an answer pauses after its first word. */
+async function startAnswer(context, settings = {}) {
+  const page = await context.visit("/", { on: "echo", ...settings });
+  await messageBox(page).fill("Say: one ⏸two");
+  await page.locator("button.send:enabled").click();
+  await answers(page).last().getByText("one").waitFor();
+  await conversationId(page);
+  return page;
+}
+
+/** Writes a message while an answer runs, and waits until it is queued. */
+async function add(page, text) {
+  const before = await items(page).count();
+  await messageBox(page).fill(text);
+  await page.getByRole("button", { name: "Send after this answer" }).click();
+  await items(page).nth(before).waitFor();
+}
+
+export async function messages_are_sent_one_after_the_other_when_answers_have_ended(context) {
+  const page = await startAnswer(context);
+  assert.equal(await page.getByRole("button", { name: "Send after this answer" }).count(), 0, "nothing is written");
+  await attach(page, textFile("notes.txt", "words"));
+  await add(page, "Say: three");
+  await add(page, "Say: four");
+  assert.equal(await messageBox(page).inputValue(), "");
+  assert.deepEqual(await texts(page), ["Say: three", "Say: four"]);
+  await items(page).first().getByText("notes.txt").waitFor();
+  await action(page, "Send “Say: four” earlier").click();
+  await context.until("they changed places", async () => (await texts(page))[0] === "Say: four");
+  await context.call("resume");
+  await answers(page).nth(2).waitFor();
+  await waitForAnswer(page, 3);
+  await context.until("all have their text", async () => (await answers(page).locator(".prose").count()) === 3); // the page is idle between two
+  assert.equal(await queue(page).count(), 0);
+  assert.deepEqual((await answers(page).locator(".prose").allInnerTexts()).map((text) => text.trim()), ["one two", "four", "three"]);
+  await userMessages(page).last().getByText("notes.txt").first().waitFor();
+}
+
+export async function queued_messages_survive_a_reload_and_can_be_edited_and_removed(context) {
+  const page = await startAnswer(context);
+  await add(page, "Say: three");
+  await add(page, "Say: four");
+  await page.reload();
+  await items(page).nth(1).waitFor();
+  assert.deepEqual(await texts(page), ["Say: three", "Say: four"]);
+  await action(page, "Edit “Say: three”").click();
+  await editor(page).fill("Say: thirty");
+  await page.reload(); // an edit that isn't saved is a draft
+  await context.until("the draft is there", async () => (await editor(page).inputValue()) === "Say: thirty");
+  await queue(page).getByRole("button", { name: "Save" }).click();
+  await context.until("it is saved", async () => (await texts(page))[0] === "Say: thirty");
+  await action(page, "Remove “Say: four”").click();
+  await context.until("it is gone", async () => (await items(page).count()) === 1);
+  await context.call("resume");
+  await waitForAnswer(page, 2);
+  assert.match(await answers(page).last().innerText(), /thirty/);
+  assert.equal(await userMessages(page).count(), 2);
+}
+
+export async function another_tab_shows_the_queue_and_its_older_edit_is_refused_with_its_words(context) {
+  context.allow(/status of 409/);
+  const page = await startAnswer(context);
+  const other = await context.visit(new URL(page.url()).pathname, { on: "echo", beside: page });
+  await answers(other).last().getByText("one").waitFor();
+  await add(page, "Say: three");
+  await items(other).first().waitFor();
+  await action(other, "Edit “Say: three”").click();
+  await editor(other).fill("Say: from the other tab");
+  await action(page, "Edit “Say: three”").click();
+  await editor(page).fill("Say: from this tab");
+  await queue(page).getByRole("button", { name: "Save" }).click();
+  await context.until("it is saved", async () => (await texts(page))[0] === "Say: from this tab");
+  await queue(other).getByRole("button", { name: "Save" }).click();
+  await other.getByText(/this message was changed elsewhere meanwhile/).waitFor();
+  await other.getByText("It now says: Say: from this tab").waitFor();
+  assert.equal(await editor(other).inputValue(), "Say: from the other tab");
+  await queue(other).getByRole("button", { name: "Save" }).click();
+  await context.until("the second attempt replaces it", async () => (await texts(page))[0] === "Say: from the other tab");
+  await context.call("resume");
+  for (const tab of [page, other]) {
+    await waitForAnswer(tab, 2);
+    assert.match(await answers(tab).last().innerText(), /from the other tab/);
+    assert.equal(await userMessages(tab).count(), 2);
+  }
+}
+
+export async function a_stopped_answer_holds_the_queue_until_one_is_sent_now(context) {
+  const page = await startAnswer(context);
+  await add(page, "Say: three");
+  await add(page, "Say: four");
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await queue(page).getByText("The last answer is incomplete: send one when you are ready.").waitFor();
+  assert.deepEqual(await texts(page), ["Say: three", "Say: four"]);
+  await action(page, "Send “Say: four” now").click();
+  await waitForAnswer(page, 3);
+  assert.deepEqual((await answers(page).locator(".prose").allInnerTexts()).map((text) => text.trim()), ["one", "four", "three"]);
+  await send(page, "Say: five ⏸six");
+  await answers(page).nth(3).getByText("five").waitFor();
+  await add(page, "Say: seven");
+  await action(page, "Stop the answer and send “Say: seven” now").click();
+  await waitForAnswer(page, 5);
+  assert.match(await answers(page).last().innerText(), /seven/);
+}
+
+export async function the_queue_is_used_by_keyboard_alone(context) {
+  const page = await startAnswer(context);
+  await messageBox(page).press("Escape"); // stops
+  await waitForAnswer(page, 1);
+  await send(page, "Say: one ⏸two");
+  await answers(page).nth(1).getByText("one").waitFor();
+  for (const text of ["three", "four"]) {
+    await page.keyboard.type(`Say: ${text}`);
+    await page.keyboard.press("Enter");
+    await queue(page).getByText(`Say: ${text}`).waitFor();
+  }
+  await page.keyboard.press("Shift+Tab"); // send now
+  await page.keyboard.press("Shift+Tab"); // remove
+  await page.keyboard.press("Enter");
+  await context.until("it is gone", async () => (await items(page).count()) === 1);
+  assert.equal(await page.evaluate(() => document.activeElement?.className.includes("queue-edit")), true);
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("!");
+  await page.keyboard.press("Enter");
+  await context.until("it is saved", async () => (await texts(page))[0] === "Say: three!");
+  await context.until("the focus is back", () => page.evaluate(() => document.activeElement?.className.includes("queue-edit")));
+  await context.call("resume");
+  await waitForAnswer(page, 3);
+  assert.match(await answers(page).last().innerText(), /three!/);
+}
+
+export async function the_queue_on_a_dark_phone_is_accessible_and_fits(context) {
+  const page = await startAnswer(context, PHONE);
+  await attach(page, textFile("a-rather-long-name-of-a-file-with-notes-of-the-whole-year.txt", "words"));
+  await add(page, `Say: ${"a long message without an end and ".repeat(12)}`);
+  await add(page, "Say: four");
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(width <= 390, `${width} pixels`);
+  await checkAccessibility(page, context.input.displays ?? 2);
+  await page.setViewportSize(PHONE.viewport);
+  await items(page).last().getByRole("button", { name: /^Edit/ }).click();
+  await checkAccessibility(page, context.input.displays ?? 2);
+  await context.call("resume");
+}
+
+export async function the_queue_speaks_german(context) {
+  const page = await context.visit("/", { on: "echo", locale: "de-DE" });
+  await page.locator(".composer-text").fill("Say: one ⏸two");
+  await page.locator("button.send:enabled").click();
+  await page.locator(".answer").getByText("one").waitFor();
+  await page.locator(".composer-text").fill("Say: three");
+  await page.getByRole("button", { name: "Nach dieser Antwort senden" }).click();
+  await queue(page).getByText("1 Nachricht folgt.").waitFor();
+  await action(page, "„Say: three“ bearbeiten").waitFor();
+  await page.getByRole("button", { name: "Anhalten", exact: true }).click();
+  await queue(page).getByText("Die letzte Antwort ist unvollständig: Senden Sie eine, wenn Sie so weit sind.").waitFor();
+  await action(page, "„Say: three“ jetzt senden").click();
+  await page.locator(".answer").nth(1).getByText("three").waitFor();
+}
