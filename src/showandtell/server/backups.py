@@ -7,7 +7,6 @@ import datetime as dt
 from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import aclosing, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -21,12 +20,12 @@ from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, current_user
 from showandtell.server.conversations import delete_stored
 from showandtell.server.downloads import LimitedDownload
-from showandtell.server.export import storage_errors
 from showandtell.server.files.attachments import TIMEOUT_RESPONSE, receive_body
 from showandtell.server.files.receiving import Body, Receiver
 from showandtell.server.files.serving_files import disposition
 from showandtell.server.schemas import BINARY, Shape, errors, json_response
 from showandtell.server.state import CurrentServer, Server, get_server
+from showandtell.server.temporary_files import storage_errors, temporary_folder
 from showandtell.storage.blobs.base import TooLarge
 from showandtell.storage.conversations.archive import is_archive, is_backup
 from showandtell.storage.conversations.backup import back_up, import_once
@@ -122,15 +121,11 @@ async def import_one(request: Request) -> Response:
     server, user = await get_server(request), await current_user(request)
 
     async def receive(body: Body) -> dict[str, Any]:
-        with storage_errors():
-            folder = await asyncio.to_thread(TemporaryDirectory, prefix="showandtell-import-")
-        try:
-            path = Path(folder.name) / "conversation.zip"
+        async with temporary_folder() as folder:
+            path = folder / "conversation.zip"
             await write_body(body, path)
             await asyncio.to_thread(check_archive, path)
             return await import_archive(server, user.name, path)
-        finally:
-            await asyncio.to_thread(folder.cleanup)
 
     return await receive_body(request, receive, MAX_IMPORT, turns=server.imports, status=200)
 

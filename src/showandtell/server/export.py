@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Generator
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import AsyncIterator
 from typing import BinaryIO
 
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from showandtell.errors import BadInput
 from showandtell.server.files.serving_files import disposition
-from showandtell.storage.blobs.disk import storage_error
+from showandtell.server.temporary_files import storage_errors, temporary_folder
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.conversations.transfer import export_conversation
 
 #: Bytes per read.
 CHUNK = 256 * 1024
-TEMPORARY_FOLDER = Path("the folder for temporary files")
 
 
 class Export(Response):
@@ -48,27 +43,11 @@ class Export(Response):
 
 async def pack(conversation: MemoryConversation, author: str | None) -> tuple[BinaryIO, int]:
     """Return the open archive and its size. Its name is already deleted, so that a crash leaves no file."""
-    with storage_errors():
-        folder = await asyncio.to_thread(TemporaryDirectory, prefix="showandtell-export-")
-    try:
-        path = Path(folder.name) / "conversation.zip"
+    async with temporary_folder() as folder:
+        path = folder / "conversation.zip"
         with storage_errors():
             await export_conversation(conversation, path, author=author, metadata=False)
             return await asyncio.to_thread(path.open, "rb"), path.stat().st_size
-    finally:
-        await asyncio.to_thread(folder.cleanup)
-
-
-@contextmanager
-def storage_errors() -> Generator[None]:
-    """Raise `StorageFull` or `StorageFailed` for disk errors: they are not the client's fault, and show no path."""
-    try:
-        yield
-    except (BadInput, OSError) as error:
-        cause = error if isinstance(error, OSError) else error.__cause__
-        if not isinstance(cause, OSError):
-            raise
-        raise storage_error(cause, TEMPORARY_FOLDER) from error
 
 
 async def read_chunks(archive: BinaryIO) -> AsyncIterator[bytes]:

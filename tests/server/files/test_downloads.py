@@ -66,7 +66,7 @@ async def test_an_export_is_a_download_that_is_packed_when_its_turn_has_come(tmp
         _, found = await site.get("/api/conversations")
         path = f"/api/conversations/{found['conversations'][0]['id']}/export"
         await open_downloads(stack, site, path)
-        assert [*(tmp_path / "exports").glob("showandtell-export-*")] == []
+        assert [*(tmp_path / "exports").glob("showandtell-*")] == []
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))  # nothing more can be packed
         async with site.session.get(path) as response:
             assert response.status == 429
