@@ -17,6 +17,7 @@ ROUTES = [
     ("PUT", CONVERSATION + "/settings", MAX_SETTINGS_BODY),
     ("POST", "/api/presets", MAX_SETTINGS_BODY),
     ("PATCH", "/api/presets/preset_" + "x" * 22, MAX_SETTINGS_BODY),
+    ("POST", "/api/attachments/fetch", MAX_BODY),
     ("PATCH", CONVERSATION, MAX_BODY),
     ("POST", CONVERSATION + "/branch", MAX_BODY),
     ("PUT", CONVERSATION + "/shares/ann", MAX_BODY),
@@ -87,7 +88,7 @@ async def test_openapi_says_how_large_bodies_may_be(tmp_path):
             for method, operation in methods.items()
             if "description" in operation.get("requestBody", {})
         }
-        assert len(bodies) == 13
+        assert len(bodies) == 14
         assert bodies["/api/chat", "post"] == bodies["/ag-ui", "post"] == "at most 33,554,432 bytes"
         assert bodies["/api/settings", "patch"] == "at most 131,072 bytes"
         assert bodies["/api/conversations/{id}", "patch"] == "at most 16,384 bytes"

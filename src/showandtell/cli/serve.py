@@ -148,6 +148,7 @@ def config_of(options: ServeOptions) -> Config:
         admins=own.admins,
         user_keys=own.user_keys,
         provider_hosts=own.provider_hosts,
+        attach_addresses=own.attach_addresses,
         oidc=read_oidc(),
         log_clients=own.log_clients,
     )

@@ -258,6 +258,14 @@ class ServerSection(Section, frozen=True, kw_only=True):
             variable="PROVIDER_HOSTS",
         ),
     ] = ()
+    attach_addresses: Annotated[
+        Literal["alone", "everyone", "nobody"],
+        About(
+            "who may attach files at https addresses, which the server fetches: alone (a single user), everyone, or nobody",
+            ("--attach-addresses",),
+            metavar="WHO",
+        ),
+    ] = "alone"
     deps: Annotated[
         str | None,
         About(

@@ -9,11 +9,11 @@ import asyncio
 import re
 import tempfile
 import zlib
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
 from showandtell.core.media_types.claims import UNKNOWN, normalize_type
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from showandtell.network.fetch_request import Dialer, FetchedResponse
 
+#: Called with the bytes that have arrived, and how many the host announced, if it did.
+OnProgress: TypeAlias = Callable[[int, int | None], None]
+
 TIMEOUT_SECONDS = 30.0
 MAX_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -35,6 +38,10 @@ UNINFORMATIVE_TYPES = frozenset(
 CHUNK_SIZE = 64 * 1024
 #: Longer numbers are rejected unparsed: no file is that large, and Python limits int parsing.
 MAX_DIGITS = 18
+
+
+class TooLargeToFetch(BadFile):
+    """A host sends more bytes than allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,11 @@ class FetchPolicy:
         """The policy for addresses that tools return: untrusted, so https only, and never inside a network."""
         return replace(self, fetch=self.fetch and self.from_tools, http=False, private_hosts=())
 
+    @property
+    def for_people(self) -> FetchPolicy:
+        """The policy for addresses that people enter in a page: https only, and never inside a network."""
+        return replace(self, fetch=True, http=False, private_hosts=())
+
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
@@ -100,12 +112,13 @@ async def fetch(
     seconds: float = TIMEOUT_SECONDS,
     headers: Mapping[str, str] | None = None,
     dialer: Dialer | None = None,
+    on_progress: OnProgress | None = None,
 ) -> FetchedFile:
     """Download a URL into a new file in `folder`: at most `max_bytes`, within `seconds` in total.
 
     Follows up to 5 redirects and checks each like the first URL. Raises `BadFile`, with the host and advice, and leaves
     nothing in the folder. Raises `OSError` if the folder is not writable. `headers` are sent to the first URL only, not
-    after a redirect. `dialer` sets how requests are sent.
+    after a redirect. `dialer` sets how requests are sent. `on_progress` is called when bytes have arrived.
     """
     policy = policy or FetchPolicy()
     if not policy.fetch:
@@ -117,7 +130,7 @@ async def fetch(
     with _spool(folder) as sink:
         try:
             async with asyncio.timeout(seconds):
-                download = _Download(sink, max_bytes, policy, dialer or Dialer())
+                download = _Download(sink, max_bytes, policy, dialer or Dialer(), on_progress)
                 return await download.follow(first, headers)
         except TimeoutError:
             raise _error(
@@ -133,6 +146,7 @@ class _Download:
     max_bytes: int
     policy: FetchPolicy
     dialer: Dialer
+    on_progress: OnProgress | None
 
     async def follow(self, first: URL, headers: Mapping[str, str] | None) -> FetchedFile:
         """Request a URL and the URLs that it redirects to."""
@@ -167,7 +181,7 @@ class _Download:
             if response.status != 200:
                 advice = "check that the address opens in a browser without a login"
                 raise _error(url, f"answers {response.status}", advice)
-            size = await _save(response, self.sink, self.max_bytes, url)
+            size = await _save(response, self.sink, self.max_bytes, url, self.on_progress)
         claim = normalize_type(response.headers.get("content-type", ""))
         name = name_of(response.headers.get("content-disposition", "")) or name_from_path(url)
         return FetchedFile(Path(self.sink.name), str(url), None if claim in UNINFORMATIVE_TYPES else claim, name, size)
@@ -223,17 +237,23 @@ def _spool(folder: Path) -> Generator[IO[bytes]]:
             raise
 
 
-async def _save(response: FetchedResponse, sink: IO[bytes], max_bytes: int, url: URL) -> int:
+async def _save(
+    response: FetchedResponse, sink: IO[bytes], max_bytes: int, url: URL, on_progress: OnProgress | None = None
+) -> int:
     """Write the body to the file and return its size. Never writes more than `max_bytes`."""
     declared = response.headers.get("content-length", "0")
     if declared.isdecimal() and (len(declared) > MAX_DIGITS or int(declared) > max_bytes):
         raise _too_large(url, max_bytes)
+    # What is sent compressed has another size here.
+    total = int(declared) if declared.isdecimal() and "content-encoding" not in response.headers else 0
     size = 0
     async for chunk in _decoded(response, max_bytes, url):
         size += len(chunk)
         if size > max_bytes:
             raise _too_large(url, max_bytes)
         await asyncio.to_thread(sink.write, chunk)
+        if on_progress is not None:
+            on_progress(size, total or None)
     return size
 
 
@@ -304,4 +324,5 @@ def _error(url: URL, problem: str, advice: str) -> BadFile:
 
 
 def _too_large(url: URL, max_bytes: int) -> BadFile:
-    return _error(url, f"sends more than {max_bytes} bytes", "use a smaller file, or raise the limit max_file_bytes")
+    advice = "use a smaller file, or raise the limit max_file_bytes"
+    return TooLargeToFetch(url.raw_host or "the address", f"sends more than {max_bytes} bytes", advice)

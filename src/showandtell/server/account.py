@@ -21,6 +21,7 @@ EXAMPLE: dict[str, Any] = {
     "name": None,
     "mode": "alone",
     "limits": {"max_file_bytes": 20_000_000, "max_message_files": 50},
+    "addresses": True,
     "login": None,
     "version": "0.2.0",
 }
@@ -44,6 +45,7 @@ class MeShape(Shape):
         description="who signs people in: the server's token, an issuer of accounts, or the program around this one"
     )
     limits: LimitsShape
+    addresses: bool = Field(description="whether files can be attached by their address")
     login: str | None
     version: str
 
@@ -58,6 +60,7 @@ async def get_me(request: Request, server: CurrentServer, user: CurrentUser) -> 
         name=await name_of(server.store.database, user.name) if has_accounts else None,
         mode="accounts" if has_accounts else "host" if server.host_users is not None else "alone",
         limits=limits,
+        addresses=server.config.may_attach_addresses,
         login=public_path(request.scope, "/login") if has_accounts else None,
         version=VERSION,
     )

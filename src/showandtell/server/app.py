@@ -49,7 +49,7 @@ from showandtell.server.auth.sessions import Sessions
 from showandtell.server.auth.stored_secrets import StoredSecrets
 from showandtell.server.config import Config
 from showandtell.server.deleting import UploadDeletions
-from showandtell.server.files import attachments, contents
+from showandtell.server.files import attachments, contents, fetching
 from showandtell.server.lifecycle import Lifecycle, OpenServer
 from showandtell.server.middleware.install import install_middleware
 from showandtell.server.middleware.mounted import Mounted
@@ -93,6 +93,7 @@ MAX_THREADS = 64
 ROUTERS = (
     chat.router,
     ag_ui.router,
+    fetching.router,
     attachments.router,
     contents.router,
     shares.router,

@@ -21,7 +21,7 @@ from showandtell.server.app import make_app
 from showandtell.server.auth.authenticate import SIGNED_PREFIX
 from showandtell.server.auth.host_user import IdentifyUser
 from showandtell.server.auth.keys import SIGNED_METHODS
-from showandtell.server.config import Config
+from showandtell.server.config import Audience, Config
 from showandtell.server.files.file_addresses import signed_link
 from showandtell.server.lifecycle import Lifecycle
 from showandtell.storage.conversations.store import Store
@@ -38,6 +38,7 @@ class ChatOptions(TypedDict, total=False):
     hosts: tuple[str, ...]
     origins: tuple[str, ...]
     max_message_files: int
+    attach_addresses: Audience
     rates: str
     log_clients: bool
     page: Path
@@ -102,7 +103,8 @@ def chat_app(
         options (ChatOptions): `public_url` is the address of the application for its clients, if a proxy adds a prefix
             that the requests don't show. `secret` signs addresses (default: `$SHOWANDTELL_SECRET`, or a file in the
             data folder); `hosts` are its only host names; `origins` are other sites whose pages may use the API;
-            `max_message_files` and `rates` limit its users; `page` is a folder with another page.
+            `max_message_files` and `rates` limit its users, who may attach files by their addresses with
+            `attach_addresses="everyone"`; `page` is a folder with another page.
 
     Raises:
         BadInput: there is no agent, `user` can't be called, or an option is invalid.

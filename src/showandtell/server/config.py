@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from showandtell.agent.agent import Agent
 from showandtell.agent.settings import FilePolicy, ModelSettings, RunLimits
@@ -18,6 +19,12 @@ from showandtell.server.auth.host_user import IdentifyUser
 from showandtell.server.auth.oidc import Oidc
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.location import StorageLocation
+
+if TYPE_CHECKING:
+    from showandtell.network.fetch import Dialer
+
+#: Who may do something: the only user of a server, everyone, or nobody.
+Audience: TypeAlias = Literal["alone", "everyone", "nobody"]
 
 #: The model for users without a setting of their own.
 DEFAULT_MODEL = "inspector"
@@ -40,7 +47,9 @@ class Config:
 
     `admins` are the users who may give keys of providers for everyone on the page; without accounts, the single user
     may. With `user_keys`, each user with an account may give keys of their own. `provider_hosts` are hosts inside the
-    network, written `host` or `host:port`, that a base URL of the page may name.
+    network, written `host` or `host:port`, that a base URL of the page may name. `attach_addresses` says who may attach
+    the file at an address, which the server fetches: a single user, everyone, or nobody; `file_policy.fetch` may limit
+    its hosts and ports. `dialer` sets how they are fetched.
 
     `user` and `agents` belong to an application that is mounted in another one: a function that identifies the users of
     that program, and its agents by name. `store` is a store to use in place of `place`. `public_url` is the address of
@@ -72,7 +81,16 @@ class Config:
     admins: tuple[str, ...] = ()
     user_keys: bool = False
     provider_hosts: tuple[str, ...] = ()
+    attach_addresses: Audience = "alone"
+    dialer: Dialer | None = None
     oidc: Oidc | None = None
     log_clients: bool = False
     page: Path | None = None
     clock: Callable[[], float] = time.time
+
+    @property
+    def may_attach_addresses(self) -> bool:
+        """Whether the users may attach files by their addresses."""
+        if self.attach_addresses != "alone":
+            return self.attach_addresses == "everyone"
+        return self.oidc is None and self.user is None

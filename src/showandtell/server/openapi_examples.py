@@ -13,6 +13,7 @@ ALIAS: Final = "my-chat"
 QUESTION: Final = "msg_Xb1oK3sW9uEJrQ5cTz8L2A"
 ANSWER: Final = "ans_Xb1oK3sW9uEJrQ5cTz8L2A"
 PENDING_MESSAGE: Final = "pending_Qm7vD2xYk9RtW4bN6sLh0Z"
+FILE_ADDRESS: Final = "https://example.com/invoice.pdf"
 PROMPT: Final = "/chart title=Sales values=[3,1,2]"
 USER_PARTS: Final[list[dict[str, Any]]] = [{"type": "text", "text": PROMPT}]
 CHAT_REQUEST: Final[dict[str, Any]] = {

@@ -52,6 +52,8 @@ class Server:
     downloads: Downloads = field(default_factory=Downloads)
     #: Imports of conversations that run at once.
     imports: Turns = field(default_factory=lambda: Turns("imports", 2))
+    #: Addresses that are fetched at once.
+    fetches: Turns = field(default_factory=lambda: Turns("addresses", 4))
     deletions: UploadDeletions = field(default_factory=UploadDeletions)
 
     @property

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.anyio
 WITHOUT_IDS = {
     "upload_files",
     "upload_file",
+    "attach_address",
     "list_models",
     "list_tags",
     "list_files",
@@ -102,6 +103,7 @@ async def test_every_route_is_covered(tmp_path):
         "run_ag_ui",
         "upload_files",
         "upload_file",
+        "attach_address",
         "rename_conversation",
         "lead_conversation",
         "share_conversation",

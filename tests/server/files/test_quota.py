@@ -12,10 +12,13 @@ import pytest
 from sqlalchemy import select
 
 from showandtell.storage.database.tables import conversations, uploads
+from support import fake_internet
+from support.fake_internet import Certificates, Web, page
 from support.serving import chat_body, serving
 
 pytestmark = pytest.mark.anyio
 QUOTA = 1000
+FILE = "https://pictures.test/a.bin"
 
 
 @asynccontextmanager
@@ -26,7 +29,11 @@ async def full_server(folder):
         site.session.put("/api/attachments", params={"name": "a.bin"}, data=os.urandom(2000)) as response,
     ):
         file_id = (await response.json())["id"]
-    async with serving(folder, place={"quota": QUOTA}) as site:
+    web = Web({"/a.bin": page(os.urandom(1001))})
+    async with (
+        fake_internet.serving(web, Certificates()) as dialer,
+        serving(folder, place={"quota": QUOTA}, dialer=dialer) as site,
+    ):
         yield site, file_id
 
 
@@ -58,6 +65,7 @@ def exported(data):
 REQUESTS = {
     "upload_file": lambda _: ("PUT", "/api/attachments", {"data": os.urandom(1001)}),
     "upload_files": lambda _: ("POST", "/api/attachments", {"data": form(b"small", os.urandom(1001))}),
+    "attach_address": lambda _: ("POST", "/api/attachments/fetch", {"json": {"url": FILE}}),
     "prepare_example": lambda _: ("POST", "/api/examples/pages", {}),
     "run_ag_ui": lambda _: ("POST", "/ag-ui", {"json": ag_ui(os.urandom(1001))}),
     "import_conversation": lambda _: ("POST", "/api/conversations/import", exported(os.urandom(1001))),

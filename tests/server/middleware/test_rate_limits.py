@@ -47,6 +47,7 @@ def test_groups_count_separately():
         ("GET", "/api/chat/x/stream", b"", "reads"),
         ("POST", "/api/attachments", b"", "uploads"),
         ("PUT", "/api/attachments", b"name=token=", "uploads"),
+        ("POST", "/api/attachments/fetch", b"", "uploads"),
         ("GET", "/api/attachments/att_1/content", b"", "reads"),
         ("DELETE", "/api/conversations/x", b"", "reads"),
         ("PUT", "/api/providers/openai/key", b"", "chat"),

@@ -27,6 +27,8 @@ ALL_INTERFACES: Final = ("0.0.0.0", "::", "[::]", "")  # noqa: S104 - only compa
 #: Health checks, which may use any Host header.
 PROBE_PATHS: Final = ("/healthz", "/readyz")
 UPLOADS_PATH: Final = "/api/attachments"
+#: Where the file at an address is attached.
+FETCH_PATH: Final = "/api/attachments/fetch"
 IMPORT_PATH: Final = "/api/conversations/import"
 #: Methods that change nothing (RFC 9110).
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")

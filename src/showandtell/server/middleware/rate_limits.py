@@ -24,7 +24,7 @@ from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import GUESSED_KEY, auth_context, current_user, has_query_token, is_signed_in
 from showandtell.server.auth.error_pages import too_many_page
 from showandtell.server.auth.errors import LoginUnavailable, Unauthorised
-from showandtell.server.middleware.origin_guard import IMPORT_PATH, PROBE_PATHS, SAFE_METHODS, UPLOADS_PATH
+from showandtell.server.middleware.origin_guard import FETCH_PATH, IMPORT_PATH, PROBE_PATHS, SAFE_METHODS, UPLOADS_PATH
 from showandtell.server.middleware.refusals import Refusal
 
 VARIABLE: Final = "SHOWANDTELL_RATE"
@@ -176,7 +176,7 @@ def group_of(scope: Scope) -> str | None:
         return "tokens" if has_query_token(scope) else None
     if scope["method"] in SAFE_METHODS:
         return "reads"
-    return {"/api/chat": "chat", UPLOADS_PATH: "uploads", IMPORT_PATH: "uploads"}.get(path, "reads")
+    return "chat" if path == "/api/chat" else "uploads" if path in {UPLOADS_PATH, FETCH_PATH, IMPORT_PATH} else "reads"
 
 
 def is_browser(request: HTTPConnection) -> bool:
