@@ -261,7 +261,7 @@ class ServerSection(Section, frozen=True, kw_only=True):
     attach_addresses: Annotated[
         Literal["alone", "everyone", "nobody"],
         About(
-            "who may attach files at https addresses, which the server fetches: alone (a single user), everyone, or nobody",
+            "who may attach files by address, which the server fetches: alone (the single user), everyone, or nobody",
             ("--attach-addresses",),
             metavar="WHO",
         ),
