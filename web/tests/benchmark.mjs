@@ -71,7 +71,11 @@ async function measureUse() {
   const page = await context.newPage();
   await page.goto(`${url}/c/${longer}`);
   await page.locator(".message-last").waitFor();
-  await page.evaluate(scroll);
+  await page.mouse.move(640, 400);
+  while (!(await page.evaluate(isAtStart))) {
+    await page.mouse.wheel(0, -600);
+    await page.waitForTimeout(40);
+  }
   await page.waitForTimeout(1000); // the last pictures are decoded
   await page.evaluate(() => window.__events.splice(0));
   const box = page.getByRole("textbox", { name: "Message" });
@@ -102,13 +106,18 @@ function largestWindow(shifts) {
   return largest;
 }
 
+/** Runs in the page: whether the first message of the conversation is in view. */
+function isAtStart() {
+  return document.querySelector(".talk").scrollTop === 0 && !document.querySelector("button.earlier");
+}
+
 /** Runs in the page: scrolls from the end to the start, one screen every other frame, and measures each frame. */
 async function scroll() {
   const list = document.querySelector(".talk");
   const frames = [];
   const nextFrame = () => new Promise((next) => requestAnimationFrame(next));
   let last = await nextFrame();
-  for (let step = 0; (list.scrollTop > 0 || document.querySelector(".earlier")) && step < 5000; step++) {
+  for (let step = 0; (list.scrollTop > 0 || document.querySelector("button.earlier")) && step < 5000; step++) {
     if (step % 2 === 0) {
       window.dispatchEvent(new Event("wheel")); // as a user does it: otherwise the view stays at the end
       list.scrollTop -= list.clientHeight;

@@ -13,6 +13,7 @@ import { BranchSwitch } from "./BranchSwitch";
 import { CopyButton } from "./CopyButton";
 import { blocksOf } from "./blocks";
 import { Markdown } from "./Markdown";
+import { layOutNearby } from "./nearby";
 import { makePlacing, type Placing, PlacingContext, useUnplaced } from "./placing";
 import { Reasoning } from "./Reasoning";
 import { NotesContext } from "./sources";
@@ -33,7 +34,13 @@ export const Answer = memo(function Answer({ message, writing, isLast, isErrorSh
   const ending = writing ? null : endingOf(message, isLast, isErrorShown, mayWrite);
   const canRetry = isErrorShown || status === "error"; // beside the text that says why
   return (
-    <li id={message.id} tabIndex={-1} className={`message answer ${isLast ? "message-last" : ""}`} aria-label={t("messages.answer")}>
+    <li
+      id={message.id}
+      ref={layOutNearby}
+      tabIndex={-1}
+      className={`message answer ${isLast ? "message-last" : ""}`}
+      aria-label={t("messages.answer")}
+    >
       <h2 className="unseen">{t("messages.answer")}</h2>
       <PlacingContext.Provider value={placing}>
         {blocks.map((block) => {

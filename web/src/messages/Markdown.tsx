@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { loadPart } from "../state/parts";
+import { watchNearby } from "./nearby";
 import type { RenderedProps } from "./renderedProps";
 
 let Rendered: ComponentType<RenderedProps> | null = null;
@@ -19,15 +20,6 @@ function load(): Promise<unknown> {
   return loading;
 }
 
-const nearby = new WeakMap<Element, () => void>();
-const watch = new IntersectionObserver(
-  (entries) => {
-    for (const entry of entries) if (entry.isIntersecting) nearby.get(entry.target)?.();
-  },
-  // The list is its own scroll container, so `scrollMargin` applies instead of `rootMargin`.
-  { scrollMargin: "2000px" } as IntersectionObserverInit,
-);
-
 export function Markdown({ text, marked = text, writing }: RenderedProps) {
   const [ready, setReady] = useState(writing && Rendered !== null);
   const box = useRef<HTMLDivElement>(null);
@@ -35,14 +27,12 @@ export function Markdown({ text, marked = text, writing }: RenderedProps) {
     const element = box.current;
     if (ready || !element) return;
     let here = true;
-    nearby.set(element, () => {
-      watch.unobserve(element);
-      void load().then(() => here && Rendered && setReady(true));
+    const leave = watchNearby(element, (isNear) => {
+      if (isNear) void load().then(() => here && Rendered && setReady(true));
     });
-    watch.observe(element);
     return () => {
       here = false;
-      watch.unobserve(element);
+      leave();
     };
   }, [ready]);
   return (

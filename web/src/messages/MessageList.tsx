@@ -1,4 +1,4 @@
-// All messages in order. Only changed messages rerender; those out of view cost no layout.
+// All messages in order. Only changed messages rerender; those far from the view cost no layout.
 import "../styles/messages.css";
 import "../styles/progress.css";
 import "../styles/tools.css";

@@ -14,6 +14,7 @@ import { Button, EditIcon, IconButton } from "../ui";
 import { authorOf } from "./author";
 import { BranchSwitch } from "./BranchSwitch";
 import { CopyButton } from "./CopyButton";
+import { layOutNearby } from "./nearby";
 import { ResolvedReferences } from "./ResolvedReferences";
 import { WithReferences } from "./references";
 
@@ -40,7 +41,7 @@ export const Question = memo(function Question({ message, mayWrite, owner }: Pro
   const sent = useMemo(() => filesIn(message), [message]);
   const shown = useLatestFiles(sent); // files get their numbers when the server has the message
   return (
-    <li id={message.id} tabIndex={-1} className="message question" aria-label={author ?? t("messages.you")}>
+    <li id={message.id} ref={layOutNearby} tabIndex={-1} className="message question" aria-label={author ?? t("messages.you")}>
       <h2 className={author ? "question-author" : "unseen"}>{author ?? t("messages.you")}</h2>
       {shown.length > 0 && <FileGrid files={shown} />}
       {editing ? (

@@ -41,6 +41,18 @@ export async function earlier_messages_are_loaded_near_the_top_and_the_view_stay
   assert.ok(Math.abs((await topOf(page, first)) - before) < 60, `${before} and then ${await topOf(page, first)}`);
   await context.until("nothing more is offered", async () => (await earlierButton(page).count()) === 0);
   assert.match(await userMessages(page).first().textContent(), /Question 1(?!\d)/);
+  await page.getByText("The conversation begins here.").waitFor();
+}
+
+export async function messages_near_the_view_are_laid_out_before_they_are_seen(context) {
+  const page = await openLong(context);
+  await page.locator("[data-near]").first().waitFor();
+  const isAbove = (element) => element.getBoundingClientRect().bottom < 0;
+  const first = page.locator(".message[data-near]").first();
+  assert.equal(await first.evaluate(isAbove), true);
+  assert.equal(await first.evaluate((element) => getComputedStyle(element).contentVisibility), "visible");
+  const far = page.locator(".message:not([data-near])").first();
+  assert.equal(await far.evaluate((element) => getComputedStyle(element).contentVisibility), "auto");
 }
 
 export async function a_search_of_the_page_loads_all_messages(context) {

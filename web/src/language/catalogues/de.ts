@@ -154,6 +154,7 @@ export default {
   "chat.notFound": "Diese Unterhaltung gibt es nicht, oder sie gehört Ihnen nicht. Vielleicht wurde sie gelöscht; Ihre finden Sie in der Liste.",
   "chat.loading": "Unterhaltung wird geladen",
   "chat.showEarlier": "Frühere Nachrichten anzeigen",
+  "chat.beginning": "Hier beginnt die Unterhaltung.",
   "chat.writing": "Eine Antwort wird geschrieben.",
   "chat.there": "Die Antwort ist da.",
   "chat.lost": "Die Verbindung ist unterbrochen.",

@@ -152,6 +152,7 @@ export default {
   "chat.notFound": "There is no such conversation, or it isn’t yours. It may have been deleted; yours are in the list.",
   "chat.loading": "Loading the conversation",
   "chat.showEarlier": "Show earlier messages",
+  "chat.beginning": "The conversation begins here.",
   "chat.writing": "An answer is being written.",
   "chat.there": "The answer is there.",
   "chat.lost": "The connection is lost.",
