@@ -7,7 +7,7 @@ export UV_SYSTEM_CERTS := 1
 # Containers often set this; without compiled files each of the hundred processes of the tests compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page modules wheel browser test stress soak leaks lint bench docs lock clean
+.PHONY: run chat setup page modules wheel browser test stress soak leaks lint bench docs pictures lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -42,6 +42,10 @@ $(BROWSER): web/tests/package-lock.json web/tests/browser.mjs | modules
 # Write the generated parts of the README and docs/.
 docs: .venv/.ready-dev
 	.venv/bin/python docs/generate.py
+
+# Take the pictures of the README and docs/ again.
+pictures: .venv/.ready-dev modules page browser
+	$$($(PYTHON) hatch_build.py --node)/node docs/pictures.mjs
 
 lint: .venv/.ready-dev modules page
 	.venv/bin/ruff check conftest.py src tests stress bench docs examples lint hatch_build.py

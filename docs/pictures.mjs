@@ -1,6 +1,7 @@
 // Takes the pictures of the README and the docs: a real server with the model `inspector`, a real browser, no key.
-// `node docs/pictures.mjs` from the project's folder; PYTHON sets the path of the interpreter.
+// `make pictures` runs it. PYTHON sets the path of the interpreter.
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,7 +15,7 @@ const sample = (name) => join(root, "src", "showandtell", "samples", name);
 const python = process.env.PYTHON ?? join(root, ".venv", "bin", "python");
 const token = "a-token-for-pictures";
 
-const desktop = { viewport: { width: 1280, height: 800 } };
+const desktop = { viewport: { width: 1280, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 
 /** Reduces pictures to 256 colors, so that each has at most 200 kB. */
@@ -36,6 +37,7 @@ try {
 } finally {
   await browser.close();
   server.program.kill();
+  await once(server.program, "exit");
   rmSync(data, { recursive: true });
 }
 const shrunk = spawnSync(python, ["-c", shrink, ...server.taken], { stdio: "inherit" });
