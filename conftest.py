@@ -32,10 +32,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name != "test_run_cleanup.py")
 
 
-def pytest_collection_finish() -> None:
-    """Exclude the tests and their imports from garbage collection, because they stay until the end."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exclude the tests and their imports from garbage collection: they stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+        gc.set_threshold(1000, 10, 100)  # the oldest generation, which lasts longest, a tenth as often
 
 
 @pytest.hookimpl(wrapper=True)

@@ -48,36 +48,31 @@ def bring_npms_packages(folder):
     os.utime(folder / "web" / "package-lock.json", (0, 0))
 
 
-def test_the_sdist_of_a_clone_and_the_wheel_made_of_it_hold_the_page(clone):
+def test_sdist_and_wheel_hold_the_page_and_git_sees_nothing_new(clone):
+    run(["git", "init", "--quiet"], clone)
+    run(["git", "add", "."], clone)
     bring_npms_packages(clone)
+    built = clone.parent / "built"
     assert (done := build("sdist", clone)).returncode == 0, done.stderr
-    (packed,) = (clone.parent / "built").iterdir()
+    (packed,) = built.iterdir()
     with tarfile.open(packed) as archive:
         archive.extractall(clone.parent, **SAFELY)  # noqa: S202 - it was packed just now
     source = clone.parent / packed.name.removesuffix(".tar.gz")
     assert [(source / item).exists() for item in ("web", "tests", f"src/{PAGE}")] == [False, False, True]
     assert (done := build("wheel", source)).returncode == 0, done.stderr
-    assert holds_the_page(clone.parent / "built")
-
-
-def test_the_wheel_of_a_clone_holds_the_page_and_git_sees_nothing_new(clone):
-    run(["git", "init", "--quiet"], clone)
-    run(["git", "add", "."], clone)
-    bring_npms_packages(clone)
+    (wheel,) = built.glob("*.whl")
+    assert holds_the_page(wheel)
+    of_sdist = wheel.read_bytes()
+    wheel.unlink()
     assert (done := build("wheel", clone)).returncode == 0, done.stderr
-    assert holds_the_page(clone.parent / "built")
-    (wheel,) = (clone.parent / "built").glob("*.whl")
-    first = wheel.read_bytes()
-    assert (done := build("wheel", clone)).returncode == 0, done.stderr
-    assert wheel.read_bytes() == first, "the same sources make the same wheel"
+    assert wheel.read_bytes() == of_sdist, "the same sources make the same wheel"
     output = run(["git", "status", "--porcelain"], clone).stdout.splitlines()
     assert [item for item in output if not item.startswith("A ")] == [
         "?? web/node_modules"
     ]  # as a link; a folder is ignored
 
 
-def holds_the_page(built):
-    (wheel,) = built.glob("*.whl")
+def holds_the_page(wheel):
     names = ZipFile(wheel).namelist()
     assets = [name for name in names if name.startswith("showandtell/server/page/assets/index-")]
     return PAGE in names and {".js", ".js.br", ".js.gz"} <= {name[name.index(".") :] for name in assets}

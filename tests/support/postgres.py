@@ -32,7 +32,7 @@ def server():
 
         running = get_server(folder / "data", cleanup_mode="delete")
     at_end.callback(running.cleanup)
-    running.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
+    running.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET autovacuum = off; SELECT pg_reload_conf();")
     return running
 
 
@@ -44,7 +44,7 @@ def new_database(kind, folder, template="template1"):
     if kind == "sqlite":
         return f"sqlite:///{folder}/test.db"
     name = f"test_{os.getpid()}_{next(NUMBERS)}"
-    server().psql(f"CREATE DATABASE {name} TEMPLATE {template};")
+    server().psql(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy;")  # without a log of each page
     return server().get_uri(name)
 
 
