@@ -29,6 +29,7 @@ FILES = (
     "finding",
     "recovery",
     "sending",
+    "attaching",
     "queue",
     "full_context",
     "sharing",

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Text
-from support import page_tools
+from support import fake_internet, page_tools
 from support.browser import ServerProcess, SiteAddress, background_servers, run_scenario
 from support.echo_provider import MODEL, EchoProvider
+from support.fake_internet import Certificates
 from support.fixtures import mp4, pdf, wav
 from support.many_files import store_many_files
 from support.model_lists import serve_lists
+from support.page_web import PageWeb
 from support.two_users import open_accounts
 
 #: A limit that a test can exceed quickly.
@@ -65,16 +67,25 @@ async def in_loop(function, *arguments):
 def open_page_servers(make_folder):
     """Start one server for each site.
 
-    `inspector`: answers with the inspector. `echo`: answers with the text that the message asks for. `scratch`:
+    `inspector`: answers with the inspector, and fetches from a small internet. `echo`: answers with the text that the
+    message asks for, and fetches nothing. `scratch`:
     scenarios may change its settings. `accounts`: has accounts, whose ids are bearer tokens. `process`: a process that scenarios may kill.
     """
     with background_servers() as servers:
-        provider = EchoProvider()
+        provider, web = EchoProvider(), PageWeb()
         servers.add_fake_provider(handlers=[provider, serve_mistral])
         in_process = {
-            "inspector": servers.add_server(make_folder("inspector"), tools=page_tools.TOOLS),
+            "inspector": servers.add_server(
+                make_folder("inspector"),
+                tools=page_tools.TOOLS,
+                dialer=servers.enter(fake_internet.serving(web, Certificates())),
+            ),
             "echo": servers.add_server(
-                make_folder("echo"), default_model=MODEL, place=SMALL_FILES, tools=page_tools.TOOLS
+                make_folder("echo"),
+                default_model=MODEL,
+                place=SMALL_FILES,
+                tools=page_tools.TOOLS,
+                attach_addresses="nobody",
             ),
             "scratch": servers.add_server(make_folder("scratch")),
             "accounts": servers.add_server(make_folder("accounts"), place=LARGE_QUOTA),
@@ -83,6 +94,8 @@ def open_page_servers(make_folder):
         process = ServerProcess(make_folder("process"))
         functions = {
             "resume": lambda times=1: servers.run(provider.resume(times)),
+            "resume_downloads": lambda: servers.run(web.resume()),
+            "count_downloads": lambda: web.open,
             "release": page_tools.GATE.release,
             "restart": process.restart,
             "media": make_media,

@@ -25,6 +25,8 @@ export type Me = {
   name: string | null;
   mode: "alone" | "accounts" | "host";
   limits: Limits;
+  /** Whether the server attaches files by their address. */
+  addresses: boolean;
   login: string | null;
   version: string;
 };

@@ -1,12 +1,12 @@
-// Buttons that attach files from disk and, on touch devices, from the camera.
+// Buttons that attach files from disk, on touch devices from the camera, and from an address where the server allows it.
 import { useRef } from "preact/hooks";
 import { t } from "../language";
 import { touches } from "../state/media";
-import { AttachIcon, CameraIcon, IconButton } from "../ui";
+import { AttachIcon, CameraIcon, IconButton, LinkIcon } from "../ui";
 
-type Props = { onFiles: (files: FileList, from: "picker" | "camera") => void };
+type Props = { onFiles: (files: FileList, from: "picker" | "camera") => void; onAddress: (() => void) | undefined };
 
-export function Attaching({ onFiles }: Props) {
+export function Attaching({ onFiles, onAddress }: Props) {
   const picker = useRef<HTMLInputElement>(null);
   const camera = useRef<HTMLInputElement>(null);
   const onPicked = (from: "picker" | "camera") => (event: Event) => {
@@ -32,6 +32,7 @@ export function Attaching({ onFiles }: Props) {
           />
         </>
       )}
+      {onAddress && <IconButton label={t("addresses.open")} icon={<LinkIcon />} onClick={onAddress} />}
     </>
   );
 }

@@ -22,6 +22,7 @@ import { useSuggestions } from "./useSuggestions";
 const hears = "SpeechRecognition" in window || "webkitSpeechRecognition" in window;
 /** Loaded once the start of the page is over. */
 const Voice = lazy(() => import("./Voice").then((found) => found.Voice), { after: () => pause(3000), onLost() {} });
+const FromAddress = lazy(() => import("./FromAddress").then((found) => found.FromAddress));
 const QueuePanel = lazy(() => import("../queue/QueuePanel").then((found) => found.QueuePanel));
 
 export type ComposerHandle = {
@@ -48,6 +49,7 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
   const selected = findModel(models, model);
   const { session, busy } = sessionView;
   const [text, setText] = useState(() => keptDraft(place));
+  const [isAddressing, setAddressing] = useState(false);
   const latest = useRef(text);
   const box = useRef<HTMLTextAreaElement>(null);
   const uploads = useUploads(me?.limits, place);
@@ -133,6 +135,15 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
     <div className="composer">
       {away && <IconButton className="to-end" label={t("composer.toEnd")} icon={<DownIcon />} onClick={onDown} />}
       <DropZone onFiles={(files) => uploads.add(files, "drop")} />
+      {isAddressing && (
+        <FromAddress
+          onClose={() => setAddressing(false)}
+          onAttach={(name, job) => {
+            uploads.addJob(name, job);
+            box.current?.focus();
+          }}
+        />
+      )}
       {sessionView.about?.pending ? <QueuePanel sessionView={sessionView} /> : null}
       <form
         className="composer-box"
@@ -171,6 +182,7 @@ export function Composer({ handle, place, model, sessionView, readOnly, away, on
               uploads.add([...files], from);
               box.current?.focus();
             }}
+            onAddress={me?.addresses ? () => setAddressing(true) : undefined}
           />
           <span className={`composer-hint ${isRed ? "composer-red" : ""}`}>{hint}</span>
           {hears && <Voice box={box} text={text} write={write} />}

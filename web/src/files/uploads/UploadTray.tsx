@@ -65,7 +65,7 @@ function Item(p: { item: Judged; remove(): void; retry(): void }) {
           {item.name}
         </span>
         {item.problem ? <span className="tray-problem">{item.problem}</span> : <span className="file-quiet">{stateOf(item)}</span>}
-        {isOpen(item) && <progress max={Math.max(1, item.size)} value={item.done} aria-label={t("uploads.progress", { name: item.name })} />}
+        {isOpen(item) && <progress {...(item.size === null ? {} : { max: Math.max(1, item.size), value: item.done })} aria-label={t("uploads.progress", { name: item.name })} />}
       </span>
       {item.state === "failed" && item.again && (
         <IconButton small label={t("uploads.retry", { name: item.name })} icon={<RetryIcon />} onClick={p.retry} />
@@ -87,8 +87,9 @@ function Sign(p: { item: Upload }) {
 }
 
 function stateOf(item: Judged): string {
+  if (isOpen(item) && item.size === null) return factsOf([item.done ? sizeOf(item.done) : "", t("uploads.fetching")]);
   if (item.state === "waiting") return t("uploads.waiting", { size: sizeOf(item.size) });
   if (item.state !== "sending") return factsOf([sizeOf(item.size), item.note]);
-  if (item.done >= item.size) return t("uploads.checking");
+  if (item.done >= (item.size ?? 0)) return t("uploads.checking");
   return t("uploads.sent", { done: sizeOf(item.done), size: sizeOf(item.size) });
 }

@@ -4,27 +4,32 @@ import { at } from "../../prefix";
 import type { Attachment } from "../attachment";
 
 export type UploadListener = {
-  progress(done: number): void;
+  /** `size` is null as long as it is unknown. */
+  progress(done: number, size?: number | null): void;
   ready(attachment: Attachment): void;
-  failed(error: ApiError): void;
+  /** `isFinal`: a retry is pointless. */
+  failed(error: ApiError, isFinal: boolean): void;
 };
 
-/** Uses XMLHttpRequest, because fetch has no upload progress. Returns a function that aborts; no callback follows. */
-export function send(file: Blob, name: string, listener: UploadListener): () => void {
+/** Starts an upload, and returns a function that aborts it; no callback follows. */
+export type Job = (listener: UploadListener) => () => void;
+
+/** Uses XMLHttpRequest, because fetch has no upload progress. */
+export const sendFile = (file: Blob, name: string): Job => (listener) => {
   const request = new XMLHttpRequest();
   request.open("PUT", at(`/api/attachments?name=${encodeURIComponent(name)}`));
   request.setRequestHeader("content-type", file.type || "application/octet-stream");
   request.setRequestHeader("accept", "application/json");
   request.upload.onprogress = (event) => listener.progress(event.loaded);
-  request.onerror = () => listener.failed(unreachable());
+  request.onerror = () => listener.failed(unreachable(), false);
   request.onload = () => {
     const result = read(request);
-    if (result instanceof ApiError) listener.failed(result);
+    if (result instanceof ApiError) listener.failed(result, isFinal(result));
     else listener.ready(result);
   };
   request.send(file);
   return () => request.abort();
-}
+};
 
 function read(request: XMLHttpRequest): Attachment | ApiError {
   const { status, responseText } = request;
@@ -38,4 +43,4 @@ function read(request: XMLHttpRequest): Attachment | ApiError {
 }
 
 /** Whether the server will never accept these bytes, so that a retry is pointless. */
-export const isFinal = (error: ApiError) => [400, 413, 415, 422].includes(error.status);
+const isFinal = (error: ApiError) => [400, 413, 415, 422].includes(error.status);

@@ -1,7 +1,7 @@
 // Attachments of an unsent message, stored so that they survive a reload of the tab.
 
 /** `id` is null if the upload hadn't finished. */
-export type StoredUpload = { id: string | null; name: string; size: number };
+export type StoredUpload = { id: string | null; name: string; size: number | null };
 
 const keyOf = (place: string) => `showandtell.uploads ${place}`;
 

@@ -3,7 +3,7 @@ import { api, ApiError, wordsOf } from "../../api";
 import { t } from "../../language";
 import { isDrawn, ownAddress, type Attachment } from "../attachment";
 import { storeUploads, loadUploads, type StoredUpload } from "./storedUploads";
-import { isFinal, send } from "./send";
+import { type Job, sendFile } from "./send";
 import { isOpen, nameOf, refuse, type From, type Limits, type Upload } from "./values";
 
 const AT_ONCE = 3;
@@ -17,7 +17,7 @@ export function makeTray(at: string) {
   let limits: Limits | null = null;
   let [made, pasted] = [0, 0];
   const watchers = new Set<() => void>();
-  const files = new Map<string, File>();
+  const jobs = new Map<string, Job>();
   const stops = new Map<string, () => void>();
 
   const find = (key: string) => items.find((one) => one.key === key);
@@ -27,16 +27,24 @@ export function makeTray(at: string) {
     for (const watch of watchers) watch();
   };
   const change = (key: string, to: Partial<Upload>) => set(items.map((one) => (one.key === key ? { ...one, ...to } : one)));
-  const fresh = (name: string, size: number): Upload => ({ ...BLANK, key: `${place} ${++made}`, name, size });
+  const fresh = (name: string, size: number | null): Upload => ({ ...BLANK, key: `${place} ${++made}`, name, size });
 
   function add(picked: Iterable<File>, from: From) {
     for (const file of picked) {
       const name = nameOf(file, from, from === "paste" ? pasted + 1 : 0);
       if (name !== file.name) pasted += 1;
       const item = fresh(name, file.size);
-      files.set(item.key, file);
+      jobs.set(item.key, sendFile(file, name));
       set([...items, { ...item, preview: isDrawn(file.type) ? URL.createObjectURL(file) : null }]);
     }
+    admit();
+  }
+
+  /** Adds a file that a job brings to the server. Its size is not known before. */
+  function addJob(name: string, job: Job) {
+    const item = fresh(name, null);
+    jobs.set(item.key, job);
+    set([...items, item]);
     admit();
   }
 
@@ -50,7 +58,7 @@ export function makeTray(at: string) {
   function admit() {
     if (!limits) return;
     const now = limits;
-    const queued = (one: Upload) => files.has(one.key) && (one.state === "waiting" || one.state === "later");
+    const queued = (one: Upload) => jobs.has(one.key) && (one.state === "waiting" || one.state === "later");
     let space = now.max_message_files - items.filter((one) => one.state !== "refused" && !queued(one)).length;
     const place = (one: Upload): Partial<Upload> => {
       const problem = refuse(one, now);
@@ -63,13 +71,13 @@ export function makeTray(at: string) {
   /** Starts waiting uploads while there are free slots. */
   function begin() {
     for (const item of items) {
-      const file = files.get(item.key);
+      const job = jobs.get(item.key);
       if (stops.size >= AT_ONCE) return;
-      if (item.state === "waiting" && file) start(item, file);
+      if (item.state === "waiting" && job) start(item, job);
     }
   }
 
-  function start(item: Upload, file: File) {
+  function start(item: Upload, job: Job) {
     const { key } = item;
     const end = (to: Partial<Upload>) => {
       stops.delete(key);
@@ -78,10 +86,10 @@ export function makeTray(at: string) {
     };
     stops.set(
       key,
-      send(file, item.name, {
-        progress: (done) => change(key, { done: Math.min(done, item.size) }),
+      job({
+        progress: (done, size = item.size) => change(key, { size, done: Math.min(done, size ?? done) }),
         ready: (attachment) => end(arrived(attachment, item)),
-        failed: (error) => end(isFinal(error) ? refused(error) : failed(error)),
+        failed: (error, isFinal) => end(isFinal ? refused(error) : failed(error)),
       }),
     );
     change(key, { state: "sending", done: 0, problem: null });
@@ -101,7 +109,7 @@ export function makeTray(at: string) {
     for (const { key, preview } of removed) {
       stops.get(key)?.();
       stops.delete(key);
-      files.delete(key);
+      jobs.delete(key);
       if (preview?.startsWith("blob:")) URL.revokeObjectURL(preview);
     }
   }
@@ -110,7 +118,7 @@ export function makeTray(at: string) {
     const item = find(key);
     if (item?.state !== "failed") return;
     change(key, { state: "waiting", problem: null });
-    if (files.has(key)) admit();
+    if (jobs.has(key)) admit();
     else if (item.id) void fetchAgain(key, item.id);
   }
 
@@ -161,7 +169,7 @@ export function makeTray(at: string) {
     return () => void watchers.delete(listener);
   };
   restore();
-  return { items: () => items, watch, add, limit, remove, retry, clear, adopt, move };
+  return { items: () => items, watch, add, addJob, limit, remove, retry, clear, adopt, move };
 }
 
 const BLANK: Upload = {
@@ -185,7 +193,7 @@ const keptOf = ({ id, name, size }: Upload): StoredUpload => ({ id, name, size }
 /** The state after a finished upload. Uses the server's thumbnail if the browser has no preview. */
 function arrived(attachment: Attachment, item: Upload): Partial<Upload> {
   const { id, name, thumbnail } = attachment;
-  const size = attachment.size ?? item.size;
+  const size = attachment.size ?? item.size ?? 0;
   const preview = item.preview ?? ownAddress(thumbnail) ?? null;
   return { id, name, size, done: size, preview, attachment, state: "ready", problem: null };
 }

@@ -39,6 +39,7 @@ export function useUploads(limits: Limits | null | undefined, place: string = lo
   return {
     items,
     add: (files: Iterable<File>, from: From) => tray.add(files, from),
+    addJob: tray.addJob,
     remove: tray.remove,
     retry: tray.retry,
     clear: tray.clear,

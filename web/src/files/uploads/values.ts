@@ -14,7 +14,8 @@ export type Upload = {
   /** Assigned by the server after the upload. */
   id: string | null;
   name: string;
-  size: number;
+  /** Null as long as it is unknown. */
+  size: number | null;
   state: UploadState;
   done: number;
   preview: string | null;
@@ -26,8 +27,8 @@ export type Upload = {
 export const isOpen = (upload: Upload) => upload.state === "waiting" || upload.state === "sending";
 
 /** Why a file can't be sent, or null. */
-export function refuse(file: { size: number }, limits: Limits): string | null {
-  if (file.size <= limits.max_file_bytes) return null;
+export function refuse(file: { size: number | null }, limits: Limits): string | null {
+  if ((file.size ?? 0) <= limits.max_file_bytes) return null;
   return t("uploads.tooLarge", { size: sizeOf(limits.max_file_bytes) });
 }
 
