@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import re
-import shutil
 import threading
 
 import pytest
@@ -15,6 +14,7 @@ from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import HEAD, conversations, messages, metadata, revisions
 from support.commandline import spawn
+from support.folder_copies import FolderCopies
 from support.postgres import kill_after, new_database, on_sqlite
 from support.stores import Place, post, user_draft
 
@@ -35,10 +35,7 @@ async def test_the_migrated_schema_is_that_of_the_tables(place):
 
 
 def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new(tmp_path):
-    copies = []
-
-    def snapshot(*_):
-        copies.append(shutil.copytree(tmp_path / "live", tmp_path / f"copy{len(copies)}"))
+    snapshot = FolderCopies(tmp_path / "live", tmp_path)
 
     async def migrate():
         (tmp_path / "live").mkdir()
@@ -53,8 +50,8 @@ def test_a_migration_that_is_killed_at_any_statement_leaves_the_old_or_the_new(t
             return len(await store.list())
 
     asyncio.run(migrate())
-    assert len(copies) > len(metadata.tables)
-    assert [asyncio.run(use(folder)) for folder in copies] == [1] * len(copies)
+    assert snapshot.taken > len(metadata.tables)
+    assert [asyncio.run(use(folder)) for folder in snapshot.folders] == [1] * len(snapshot.folders)
 
 
 def test_a_migration_of_postgresql_is_done_or_not(tmp_path):

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import re
-import shutil
 import sqlite3
 import threading
 import time
@@ -21,6 +20,7 @@ from showandtell.storage.database.database import Database
 from showandtell.storage.database.migrations import carry_over
 from showandtell.storage.database.tables import HEAD, metadata, revisions
 from showandtell.storage.database.upgrade import OLD_SCRIPTS, SCRIPTS, make_config, run_alembic, write_sql
+from support.folder_copies import FolderCopies
 from support.paths import TESTS
 from support.postgres import each_database, kill_after, new_database
 
@@ -191,10 +191,7 @@ def test_tables_that_got_their_prefix_have_the_names_of_new_ones(tmp_path):
 @each_old_revision
 def test_the_move_of_sqlite_is_done_or_not_whenever_it_is_killed(revision, tmp_path):
     (tmp_path / "live").mkdir()
-    url, copies = make_old("sqlite", tmp_path / "live", revision), []
-
-    def snapshot(*_):
-        copies.append(shutil.copytree(tmp_path / "live", tmp_path / f"copy{len(copies)}"))
+    url, snapshot = make_old("sqlite", tmp_path / "live", revision), FolderCopies(tmp_path / "live", tmp_path)
 
     async def migrate():
         database = Database(url)
@@ -206,8 +203,9 @@ def test_the_move_of_sqlite_is_done_or_not_whenever_it_is_killed(revision, tmp_p
     before = names(url)
     asyncio.run(migrate())
     snapshot()
-    after = names(url)
-    assert len(copies) > 2 * len(metadata.tables)
+    after, copies = names(url), snapshot.folders
+    assert snapshot.taken > 2 * len(metadata.tables)
+    assert len(copies) > 1
     states = [names(f"sqlite:///{folder}/test.db") for folder in copies]
     assert states == [before] * (len(copies) - 1) + [after]
     assert [opened(f"sqlite:///{folder}/test.db", folder) for folder in copies] == [CONTENT] * len(copies)
