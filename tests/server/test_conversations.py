@@ -191,6 +191,21 @@ async def test_the_current_branch_can_be_switched(tmp_path):
         assert texts_of(await site.get(path)) == ["another question", "and then"]
 
 
+async def test_the_branch_of_a_file_can_be_switched_to(tmp_path):
+    async with serving(tmp_path) as site:
+        upload = (await ask(site.session, "PUT", "/api/attachments?name=a.txt", data=b"hello"))[1]
+        await site.post("what does it say?", files=[upload["id"]])
+        path = f"/api/conversations/{await only(site)}"
+        asked = (await site.get(path))[1]["messages"][0]["id"]
+        await site.post("another question", id="m2", messageId=asked)
+        status, received = await ask(site.session, "POST", f"{path}/branch", json={"file": 1})
+        assert (status, texts_of((200, received))) == (200, ["what does it say?"])
+        assert (await ask(site.session, "POST", f"{path}/branch", json={"file": 2}))[0] == 404
+        for body in ({}, {"file": 1, "message_id": asked}):
+            status, received = await ask(site.session, "POST", f"{path}/branch", json=body)
+            assert (status, "send one of them" in received["error"]["text"]) == (422, True)
+
+
 def texts_of(received):
     """The texts of the user's messages."""
     messages = [one for one in received[1]["messages"] if one["role"] == "user"]

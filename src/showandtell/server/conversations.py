@@ -14,7 +14,7 @@ from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.file_json import Link, attachment_json
 from showandtell.core.messages.message import Message
 from showandtell.core.ui_stream.ui_stream import question_id
-from showandtell.errors import Busy
+from showandtell.errors import BadInput, Busy
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.conversation_json import read_conversation
@@ -163,9 +163,10 @@ class TagsShape(Shape):
 
 
 class Branch(Struct, forbid_unknown_fields=True):
-    """A message of the branch to switch to: a question or its response."""
+    """The branch to switch to: that of a message, a question or its response, or of the newest message with a file."""
 
-    message_id: str
+    message_id: str | None = None
+    file: int | None = None
 
 
 #: A day, or a moment with its time zone. Moments first: midnight would be read as a day.
@@ -291,13 +292,16 @@ async def lead_conversation(
     *,
     newest: Newest = None,
 ) -> Response:
-    """Switch to the branch of a message, at its newest message."""
+    """Switch to the branch of a message or of a file's number, at its newest message."""
+    if (body.message_id is None) == (body.file is None):
+        raise BadInput("the branch is that of `message_id` or that of `file`: send one of them")
     conversation = await server.store.open(check_conversation_id(id), user.name, "writer")
     if await runs.find_running(server.store.database, id):
         raise Busy(BUSY)
-    question = question_id(body.message_id)
-    await resolve(server.store.database, question, user.name, "writer")
-    await conversation.lead(newest_descendant(question, await conversation.everything()))
+    everything = await conversation.everything()
+    message_id = newest_with_file(body.file, everything) if body.message_id is None else question_id(body.message_id)
+    await resolve(server.store.database, message_id, user.name, "writer")
+    await conversation.lead(newest_descendant(message_id, everything))
     return JsonResponse(await read_conversation(server, user, check_conversation_id(id), link, newest))
 
 
@@ -318,6 +322,14 @@ async def export_conversation(server: CurrentServer, user: CurrentUser, id: str)
 def check_conversation_id(id: str) -> str:  # noqa: A002 - it is one
     """Return the id. Raises `NotFound` for ids of messages and files, which elsewhere name their conversation."""
     return check_id(id if id.startswith("conv_") else "")
+
+
+def newest_with_file(number: int | None, everything: list[Message]) -> str:
+    """The id of the newest message with a file, or an id that no message has."""
+    for message in reversed(everything):
+        if any(file.number == number for file in message.showings):
+            return message.id
+    return ""
 
 
 def newest_descendant(message_id: str, everything: list[Message]) -> str:

@@ -146,8 +146,10 @@ ERROR_DESCRIPTIONS = {
     409: "the conversation has a live run",
     413: "the body is too large",
     415: "the body is not JSON",
+    421: "the request names another host than this server's",
     422: "the body or a value is invalid; the text says why",
     429: "too many requests: wait for the seconds in Retry-After",
+    431: "too many headers, or too long ones",
     503: "the database or the file store does not respond",
     507: "no space left; nothing was stored",
 }
@@ -161,5 +163,5 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI responses for these errors and for those that every route has."""
     return {
         status: {"content": ERROR_CONTENT, "description": ERROR_DESCRIPTIONS[status]}
-        for status in sorted({401, 403, 429, 503, *statuses})
+        for status in sorted({401, 403, 421, 429, 431, 503, *statuses})
     }

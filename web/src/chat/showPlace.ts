@@ -14,7 +14,7 @@ export async function showPlace(session: Session, stay: () => void, signal: Abor
   stay();
   await until(() => document.querySelector(".messages > li") !== null, LATE, signal);
   if (!(await until(isThere, SOON, signal))) await session.showEarlier(true);
-  if (!number && !(await until(isThere, SOON, signal)) && !signal.aborted) await session.branch(place).catch(showError);
+  if (!(await until(isThere, SOON, signal)) && !signal.aborted) await session.branch(number || place).catch(showError);
   if (!(await until(isThere, SOON, signal)) || `#${place}` !== location.hash) return;
   stay();
   const message = document.getElementById(place);

@@ -79,6 +79,21 @@ export async function a_message_on_another_branch_is_shown_when_it_was_found(con
   await context.until("the branch is shown", async () => /walruses/.test(await userMessages(page).first().innerText()));
 }
 
+export async function a_file_on_another_branch_is_shown_when_it_was_found(context) {
+  const page = await context.visit("/", as("filebrancher"));
+  await begin(page, "Tell me of this walrus", imageFile("walrus.png"));
+  await userMessages(page).hover();
+  await page.getByRole("button", { name: "Edit your message" }).click();
+  await page.getByRole("button", { name: "Leave walrus.png out" }).click();
+  await page.getByRole("textbox", { name: "Your message" }).fill("Tell me of seals");
+  await page.getByRole("textbox", { name: "Your message" }).press("Enter");
+  await userMessages(page).filter({ hasText: "seals" }).waitFor();
+  await begin(page, "Something else");
+  await search(page).fill("walrus.png");
+  await results(page).locator(".found-name").click();
+  await context.until("the file has the focus", () => page.evaluate(() => document.activeElement?.id === "file-1"));
+}
+
 export async function a_search_that_fails_says_so_and_can_be_repeated(context) {
   context.allow(/status of 503/);
   const page = await context.visit("/", as("retrier"));

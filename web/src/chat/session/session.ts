@@ -178,8 +178,10 @@ export function openSession(options: SessionOptions) {
     if (asks) options.onAsked();
   }
 
-  async function branch(messageId: string) {
-    await api.post(`${addressOf(now().id ?? "")}/branch?newest=1`, { message_id: messageId });
+  /** Shows the branch of a message, by its id, or of a file, by its number. */
+  async function branch(place: string | number) {
+    const body = typeof place === "number" ? { file: place } : { message_id: place };
+    await api.post(`${addressOf(now().id ?? "")}/branch?newest=1`, body);
     await refresh();
   }
 
