@@ -54,7 +54,7 @@ const complete = (text: string) => (/^[a-z][a-z\d+.-]*:/i.test(text) ? text : `h
 function nameOf(url: string): string {
   try {
     const { pathname, hostname } = new URL(url);
-    return decodeURIComponent(pathname.replace(/.*\//, "")) || hostname || url;
+    return decodeURIComponent(pathname.slice(pathname.lastIndexOf("/") + 1)) || hostname || url;
   } catch {
     return url;
   }
