@@ -17,7 +17,7 @@ from support.server_process import until
 pytestmark = pytest.mark.anyio
 #: Seconds; runs at once take long on a busy machine.
 TIMEOUT = 200
-RUN = (sys.executable, "-m", "pytest", "--numprocesses", "2", "--dist", "load", "leaky_tests.py")
+RUN = (sys.executable, "-m", "pytest", "-p", "no:inline_snapshot", "--dist", "load", "leaky_tests.py", "--numprocesses")
 
 
 def passes(folder, *_):
@@ -41,25 +41,26 @@ def killed(_, run, *_workers):
     run.kill()
 
 
-#: Ways to end, the exit status of each, and whether a test leaves a process behind, which makes the run fail.
+#: Ways to end, whether a test leaves a process behind, which makes the run fail, the number of test processes, and the
+#: exit status. Two only if they must be found by somebody else, or if one outlives the other.
 ENDS = [
-    (passes, False, pytest.ExitCode.OK),
-    (passes, True, pytest.ExitCode.TESTS_FAILED),
-    (fails, True, pytest.ExitCode.TESTS_FAILED),
-    (interrupted, True, pytest.ExitCode.INTERRUPTED),
-    (killed_worker, True, pytest.ExitCode.TESTS_FAILED),
-    (killed, True, -signal.SIGKILL),
+    (passes, False, 1, pytest.ExitCode.OK),
+    (passes, True, 1, pytest.ExitCode.TESTS_FAILED),
+    (fails, True, 1, pytest.ExitCode.TESTS_FAILED),
+    (interrupted, True, 1, pytest.ExitCode.INTERRUPTED),
+    (killed_worker, True, 2, pytest.ExitCode.TESTS_FAILED),
+    (killed, True, 2, -signal.SIGKILL),
 ]
 
 
 async def test_a_run_leaves_nothing_behind_however_it_ends(tmp_path):
     statuses = await asyncio.gather(
-        *(run_until(end, tmp_path / str(index), leaks=leaks) for index, (end, leaks, _) in enumerate(ENDS))
+        *(run_until(end, tmp_path / str(index), leaks, number) for index, (end, leaks, number, _) in enumerate(ENDS))
     )
-    assert statuses == [status for _, _, status in ENDS]
+    assert statuses == [end[-1] for end in ENDS]
 
 
-async def run_until(end, folder, *, leaks):
+async def run_until(end, folder, leaks, processes):
     """The exit status of a run that `end` ends, once its processes and files are gone."""
     folder.mkdir()
     home = Path(mkdtemp(prefix="home-"))  # short, because paths of sockets lie below it
@@ -68,9 +69,9 @@ async def run_until(end, folder, *, leaks):
     if leaks:
         (folder / "leak").touch()
     run = await asyncio.create_subprocess_exec(
-        *RUN, cwd=Path(__file__).parent, env=environ, stdout=DEVNULL, stderr=DEVNULL
+        *RUN, str(processes), cwd=Path(__file__).parent, env=environ, stdout=DEVNULL, stderr=DEVNULL
     )
-    started = await until(lambda: (files := [*folder.glob("started.*")])[1:] and files, TIMEOUT)
+    started = await until(lambda: (files := [*folder.glob("started.*")])[processes - 1 :] and files, TIMEOUT)
     end(folder, run, [int(file.suffix[1:]) for file in started])
     status = await run.wait()
     await until(
