@@ -1,7 +1,8 @@
 """The page in a browser, and a conversation of 500 messages and 200 pictures, from the browser and by its GET.
 
 A conversation of 1,000 messages and 400 pictures is scrolled through by wheel, 600 pixels every 40 ms, and used, too:
-text is typed, the list of models and a picture are opened. An answer to an input is the frame after it, in whole steps of 8 ms, as browsers tell it.
+text is typed, the list of models and a picture are opened. An answer to an input is the frame after it, in whole steps
+of 8 ms, as browsers tell it.
 
 The server is the command `serve` with SQLite, the browser chromium on the same machine, which draws in software; each
 round is a fresh one. Bytes are those of all responses with their headers, as the browser's network log has them. The

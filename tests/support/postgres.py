@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import event
 
 from showandtell.errors import StorageFailed
-from support.run_cleanup import at_end
+from support.run_cleanup import RUN, at_end
 
 DATABASES = ("sqlite", "postgresql")
 each_database = pytest.mark.parametrize("database", DATABASES)
@@ -24,7 +24,7 @@ on_sqlite = pytest.mark.parametrize("database", ["sqlite"])
 @functools.cache
 def server():
     """The one server of this run: it listens on a socket in a temporary folder only."""
-    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="pg-", dir=os.environ[RUN]))
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the package's own imports warn of
@@ -73,7 +73,7 @@ def tables(kind):
         async with Store(url, Path(folder, "blobs")) as store:
             return store.database.engine.url.database
 
-    folder = tempfile.mkdtemp(prefix="db-")
+    folder = tempfile.mkdtemp(prefix="db-", dir=os.environ[RUN])  # a test may have its own temporary folder
     with ThreadPoolExecutor(1) as apart:  # the caller may be in an event loop
         return apart.submit(asyncio.run, make(new_database(kind, folder), folder)).result()
 
