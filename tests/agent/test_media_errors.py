@@ -120,6 +120,7 @@ def test_a_refusal_of_files_that_were_taken_before_names_them(model):
     "words",
     [
         "tools.0.name: too long",
+        "tools.0.input_schema.image: could not process image",
         "messages: roles must alternate",
         "tools.0.function.parameters: invalid format 'uri'",
         "Unknown parameter: 'response_format'.",

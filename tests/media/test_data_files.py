@@ -1,4 +1,4 @@
-"""Data files that no model reads are proved by their first bytes, and by their last ones where these say more."""
+"""Data files that no model reads, and icons, are proved by their first bytes, and by their last ones where these say more."""
 
 import pytest
 from hypothesis import given
@@ -50,6 +50,31 @@ def test_a_database_with_an_impossible_header_is_unknown():
     assert detected(data[:16] + b"\x03\x00" + data[18:]) is None
     assert detected(data[:21] + b"\0" + data[22:]) is None
     assert detected(data[:20]) is None
+
+
+def icon(count=1, reserved=0, length=40, offset=22, size=62):
+    """An icon of one picture, as its directory has it."""
+    entry = bytes((16, 16, 0, reserved, 1, 0, 32, 0)) + length.to_bytes(4, "little") + offset.to_bytes(4, "little")
+    return (b"\0\0\1\0" + count.to_bytes(2, "little") + entry).ljust(size, b"\x28")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"count": 0},
+        {"count": 300},
+        {"reserved": 1},
+        {"offset": 21},
+        {"count": 2},
+        {"length": 0},
+        {"length": 41},
+        {"size": 61},
+    ],
+    ids=str,
+)
+def test_an_icon_whose_directory_is_impossible_is_unknown(wrong):
+    assert detected(icon()) == "image/vnd.microsoft.icon"
+    assert detected(icon(**wrong)) is None
 
 
 @given(place=st.integers(0, 511), value=st.integers(0, 255))

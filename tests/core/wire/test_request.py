@@ -166,6 +166,17 @@ def test_entries_are_encoded_once_for_all_steps():
     }
 
 
+def test_only_what_the_last_request_was_made_of_is_remembered():
+    target, fragments = resolve(MODELS[0]), Fragments()
+    for steps in (40, 20, 2):
+        conversation = MemoryConversation()
+        conversation.ingest_now(run_of(steps))
+        plan = plan_now(conversation, target, Policy())
+        compose(plan, target, Options(), conversation.blobs, fragments)
+        assert len(fragments.entries) <= len(plan.entries)
+        assert len(fragments.groups) <= len(plan.entries) // 16
+
+
 def test_sixteen_entries_in_a_row_are_joined_once_until_one_of_them_changes():
     target, fragments = resolve(MODELS[0]), Fragments()
     conversation = MemoryConversation()

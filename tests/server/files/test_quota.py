@@ -90,6 +90,19 @@ async def test_an_exceeded_quota_is_507_and_nothing_is_stored(tmp_path, operatio
         assert await stored(site) == before
 
 
+async def test_files_of_one_message_that_are_too_many_together_are_507(tmp_path):
+    body = ag_ui(os.urandom(600))
+    body["messages"][0]["content"] += ag_ui(os.urandom(600))["messages"][0]["content"]
+    async with serving(tmp_path, place={"quota": QUOTA}) as site:
+        for path, several in [
+            ("/api/attachments", {"data": form(os.urandom(600), os.urandom(600))}),
+            ("/ag-ui", {"json": body}),
+        ]:
+            async with site.session.post(path, **several) as response:
+                assert response.status == 507, path
+            assert await stored(site) == [0, 0]
+
+
 async def test_every_route_that_stores_files_is_tested(tmp_path):
     async with serving(tmp_path) as site:
         paths = (await site.get("/api/openapi.json"))[1]["paths"]

@@ -51,6 +51,17 @@ def test_a_page_of_another_origin_changes_nothing(origin, method):
     assert "access-control-allow-origin" not in dict(response.headers)
 
 
+@pytest.mark.parametrize("name", ["origin", "sec-fetch-site"])
+def test_a_header_that_says_where_a_request_comes_from_may_not_be_repeated(name):
+    app = guarded_app()
+    own = {"origin": OWN, "sec-fetch-site": "same-origin"}[name]
+    cookie = [*login_cookie(app.state.server).items()]
+    for values in ([own, own], [own, "https://evil.example"], ["https://evil.example", own]):
+        headers = [*cookie, *((name, value) for value in values), ("content-type", "application/json")]
+        assert asyncio.run(send(app, "POST", "/api/change", headers, [b"{}"])).status == 403
+    assert app.state.changes == []
+
+
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none", ""])
 def test_without_an_origin_sec_fetch_site_decides(site):
     app = guarded_app()
