@@ -9,6 +9,7 @@ import type { Pluggable } from "unified";
 import { useFile } from "../chat/session/fileStore";
 import { FileView, labelOf } from "../files";
 import { t } from "../language";
+import { CheckIcon } from "../ui";
 import { CodeBlock, Writing } from "./CodeBlock";
 import { Diagram } from "./Diagram";
 import { Formula } from "./Formula";
@@ -184,8 +185,8 @@ function Pre({ children }: Props) {
 /** The checkbox of a task list, as an image, because it can't be changed. */
 function Tick({ checked }: { checked?: boolean }) {
   return (
-    <span className="tick" role="img" aria-label={t(checked ? "messages.done" : "messages.toDo")}>
-      {checked ? "☑" : "☐"}
+    <span className={checked ? "tick tick-done" : "tick"} role="img" aria-label={t(checked ? "messages.done" : "messages.toDo")}>
+      {checked && <CheckIcon size={14} />}
     </span>
   );
 }
