@@ -2,6 +2,7 @@
 import "./finding.css";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { t } from "../language";
+import { subscribe } from "../state/list";
 import { Button } from "../ui";
 import { dayAt, endOf, startOf } from "./period";
 import { loadTags, type Tag } from "./tagList";
@@ -18,8 +19,13 @@ export function Filters({ filters, onChange, onClose }: Props) {
   useEffect(() => {
     panel.current?.querySelector("select")?.focus();
     const leaving = new AbortController();
-    void loadTags(leaving.signal).then(setTags, () => {}); // those of the list can be filtered by still
-    return () => leaving.abort();
+    const read = () => void loadTags(leaving.signal).then(setTags, () => {}); // those of the list can be filtered by still
+    read();
+    const unsubscribe = subscribe(({ what }) => what === "list" && read());
+    return () => {
+      unsubscribe();
+      leaving.abort();
+    };
   }, []);
   const set = (name: string, value: string | null) => {
     if (value) asked.set(name, value);

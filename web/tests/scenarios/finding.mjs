@@ -215,8 +215,6 @@ export async function conversations_are_filtered_by_files_days_and_tags(context)
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole("button", { name: "Close", exact: true }).last().click();
-  await page.getByRole("button", { name: "Filters", exact: true }).click();
-  await page.getByRole("button", { name: "Filters", exact: true }).click();
   await panel.getByLabel("Tag").selectOption(`${HOSTILE} (1)`);
   await found(page, "A text").getByRole("button", { name: HOSTILE }).waitFor();
   assert.equal(await rows(page).count(), 1);
