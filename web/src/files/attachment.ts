@@ -46,9 +46,12 @@ const NAMES = new Map<string, PlainKey>([
   ["application/pdf", "files.pdf"],
 ]);
 
+/** Types that are called like the ending of their names: "PNG". */
+const ENDINGS = /^(?:image|audio|video|text|application)\/(?:x-)?(png|jpeg|gif|webp|avif|tiff|svg|wav|flac|ogg|mp4|webm|csv|json)(?:\+xml)?$/;
+
 export function typeOf(mediaType: string): string {
   const name = NAMES.get(mediaType);
-  return name ? t(name) : mediaType;
+  return name ? t(name) : (ENDINGS.exec(mediaType)?.[1]?.toUpperCase() ?? mediaType);
 }
 
 /** Types that browsers display and the server serves inline. For all others only the thumbnail is shown. */
