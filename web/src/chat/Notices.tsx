@@ -1,12 +1,15 @@
 // Notices below the last message: the answer is being written or retried, or failed, with a way to recover.
 import { useEffect, useState } from "preact/hooks";
-import { t } from "../language";
+import { rich, t } from "../language";
+import { at } from "../prefix";
+import { follow } from "../router";
+import type { Message } from "../types";
 import { Button, RetryIcon, Spinner, WarnIcon } from "../ui";
 import type { SessionView } from "./session/useSession";
 import { statusText } from "./statusText";
 
 export function Notices({ sessionView }: { sessionView: SessionView }) {
-  const { session, about, lost, problem, remedy, live, messages, status } = sessionView;
+  const { session, about, lost, problem, needsKey, remedy, live, messages, status } = sessionView;
   const online = useOnline();
   const answer = { status, running: about?.running ?? false, problem, last: messages.at(-1) };
   const writing = lost ? t("chat.lost") : statusText(answer);
@@ -22,15 +25,18 @@ export function Notices({ sessionView }: { sessionView: SessionView }) {
         </p>
       ) : (
         problem && (
-          <div className="notice notice-bad" role="alert">
+          <div className={`notice notice-bad ${isReason(problem, messages.at(-1)) ? "notice-answer" : ""}`} role="alert">
             <WarnIcon />
-            <span>{problem}</span>
+            <div>
+              <p>{problem}</p>
+              {needsKey && <p>{rich("chat.enterKey", { link: (words) => <a href={at("/settings")} onClick={follow}>{words}</a> })}</p>}
+              {remedy === "back" && <p>{t("chat.backInBox")}</p>}
+            </div>
             {remedy === "again" && (
               <Button onClick={() => session.regenerate()}>
                 <RetryIcon size={16} /> {t("page.tryAgain")}
               </Button>
             )}
-            {remedy === "back" && <span>{t("chat.backInBox")}</span>}
           </div>
         )
       )}
@@ -55,6 +61,12 @@ export function Notices({ sessionView }: { sessionView: SessionView }) {
       )}
     </>
   );
+}
+
+/** Whether an error is the stored reason of an answer, which may have the status before it. */
+function isReason(problem: string, last: Message | undefined): boolean {
+  const reason = last?.metadata?.reason;
+  return Boolean(reason) && problem.endsWith(reason ?? "");
 }
 
 /** Whether the browser reports a network connection. */

@@ -112,7 +112,7 @@ function Unplaced({ placing, files }: { placing: Placing; files: readonly Attach
 function Failure({ message, mayWrite }: { message: Message; mayWrite: boolean }) {
   const session = useCurrentSession();
   return (
-    <div className="notice notice-bad">
+    <div className="notice notice-bad notice-answer">
       <WarnIcon />
       <span>{message.metadata?.reason ?? t("messages.failed")}</span>
       {mayWrite && (

@@ -6,7 +6,7 @@ import { dateOf, factsOf, t } from "../language";
 import { useApp } from "../state/AppProvider";
 import { showError } from "../state/showError";
 import { useLoaded } from "../state/loading";
-import { Button, CheckIcon, Spinner, toast } from "../ui";
+import { Button, CheckIcon, Dialog, Spinner, toast } from "../ui";
 
 type Use = "everyone" | "own";
 
@@ -53,6 +53,7 @@ type RowProps = { provider: Provider; known: Providers; onChange: () => void };
 
 function Row({ provider, known, onChange }: RowProps) {
   const [open, setOpen] = useState(false);
+  const [asking, setAsking] = useState(false);
   const row = useRef<HTMLLIElement>(null);
   const { name } = provider;
   const stored = provider.key === "everyone" || provider.key === "own";
@@ -62,6 +63,7 @@ function Row({ provider, known, onChange }: RowProps) {
     row.current?.querySelector("button")?.focus();
   };
   const remove = async () => {
+    setAsking(false);
     try {
       await api.del(`/api/providers/${provider.id}/key?use=${provider.key}`);
       toast(t("keys.deleted", { name }));
@@ -84,11 +86,20 @@ function Row({ provider, known, onChange }: RowProps) {
           </Button>
         )}
         {stored && known.may_set.includes(provider.key as Use) && !open && (
-          <Button look="quiet" aria-label={t("keys.deleteOf", { name })} onClick={() => void remove()}>
+          <Button look="quiet" aria-label={t("keys.deleteOf", { name })} onClick={() => setAsking(true)}>
             {t("keys.delete")}
           </Button>
         )}
       </div>
+      <Dialog open={asking} onClose={() => setAsking(false)} title={t("keys.deleteQuestion", { name })}>
+        <p>{t("keys.deleteText", { use: provider.key })}</p>
+        <div className="dialog-actions">
+          <Button onClick={() => setAsking(false)}>{t("page.keep")}</Button>
+          <Button look="danger" onClick={() => void remove()}>
+            {t("keys.delete")}
+          </Button>
+        </div>
+      </Dialog>
       {provider.problem && <p className="key-problem" lang="en">{provider.problem}</p>}
       {open && (
         <KeyForm

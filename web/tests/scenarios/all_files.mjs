@@ -89,7 +89,7 @@ export async function a_file_is_deleted_by_keyboard_alone(context) {
   await page.keyboard.press("Escape");
   await isFocused(box(page, "c.csv"));
   await page.keyboard.press("Delete");
-  await page.getByRole("dialog").getByRole("button", { name: "Keep it" }).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep", exact: true }).waitFor();
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");

@@ -190,7 +190,7 @@ export async function a_file_is_deleted_and_its_name_and_number_stay(context) {
   await attach(page, imageFile("dot.png"));
   const answer = await sendAndWait(page, "/gdrive_display_image name=red");
   await page.getByRole("button", { name: "Delete red.png" }).click();
-  await confirmation(page).getByRole("button", { name: "Keep it" }).click();
+  await confirmation(page).getByRole("button", { name: "Keep", exact: true }).click();
   await waitForImages(context, answer);
   for (const name of ["red.png", "dot.png"]) {
     await page.getByRole("button", { name: `Delete ${name}` }).click();

@@ -1,6 +1,6 @@
 // Keys of providers are entered in the settings: tested, stored, never shown, deleted.
 import { checkAccessibility } from "../accessibility_check.mjs";
-import { assert, sendAndWait } from "../actions.mjs";
+import { assert, send, sendAndWait } from "../actions.mjs";
 
 const GOOD = "mistral-standin-key";
 
@@ -27,6 +27,11 @@ export async function a_key_is_tested_stored_and_deleted(context) {
   await rowOf(page, "Mistral").getByText(/Key for everyone, .*20\d\d/).waitFor();
   assert.ok(!(await page.content()).includes(GOOD));
   await page.getByRole("button", { name: "Delete the key for Mistral" }).click();
+  const question = page.getByRole("dialog", { name: "Delete the key for Mistral?" });
+  await question.getByText("for everyone on this server").waitFor();
+  await question.getByRole("button", { name: "Keep", exact: true }).click();
+  await page.getByRole("button", { name: "Delete the key for Mistral" }).click();
+  await question.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByText("The key for Mistral is deleted.").waitFor();
   await page.getByRole("button", { name: "Enter a key for Mistral" }).waitFor();
 }
@@ -41,6 +46,18 @@ export async function the_models_of_a_key_can_be_chosen_at_once(context) {
   await page.getByRole("dialog").getByRole("button", { name: /^mistral-large-latest/ }).click();
   const answer = await sendAndWait(page, "Hello");
   assert.match(await answer.textContent(), /I am the inspector/);
+}
+
+export async function a_missing_key_leads_to_the_settings(context) {
+  context.allow(/status of 422/);
+  const page = await context.visit("/", { on: "scratch" });
+  const refused = { error: { kind: "MissingKey", text: "mistral needs a key: set MISTRAL_API_KEY" } };
+  await page.route("**/api/chat", (route) => route.fulfill({ status: 422, json: refused }));
+  await send(page, "Hello");
+  const alert = page.getByRole("alert").filter({ hasText: "mistral needs a key" });
+  await alert.getByText("What you wrote is back in the box.").waitFor();
+  await alert.getByRole("link", { name: "in the settings" }).click();
+  await page.getByRole("heading", { name: "Keys of providers" }).waitFor();
 }
 
 export async function a_key_is_entered_by_keyboard_and_not_kept_in_the_browser(context) {

@@ -137,7 +137,7 @@ export async function the_queue_is_used_by_keyboard_alone(context) {
   await context.until("the focus is back", () => page.evaluate(() => document.activeElement?.className.includes("queue-edit")));
   await context.call("resume");
   await waitForAnswer(page, 3);
-  assert.match(await answers(page).last().innerText(), /three!/);
+  await answers(page).last().getByText("three!").waitFor();
 }
 
 export async function the_queue_on_a_dark_phone_is_accessible_and_fits(context) {

@@ -153,7 +153,7 @@ export function openSession(options: SessionOptions) {
     chat.clearError();
     if (isAnswer) toast(status === 409 || status === 422 ? t("chat.decided") : wordsOf(error), "bad");
     else if (status === 409) toast(t(isBack ? "chat.busyAndBack" : "chat.busy"));
-    else set({ problem: wordsOf(error), remedy: isBack ? "back" : null });
+    else set({ problem: wordsOf(error), needsKey: error instanceof ApiError && error.kind === "MissingKey", remedy: isBack ? "back" : null });
     await refreshQuietly();
     if (isBack || now().problem === null) return;
     const isRefused = chat.lastMessage?.metadata?.status === "refused"; // a retry would be refused too; the answer shows the reason

@@ -13,12 +13,14 @@ type SessionState = {
   lost: boolean;
   /** Error text for the user, or null. */
   problem: string | null;
+  /** Whether the provider's key is missing, which the settings take. */
+  needsKey: boolean;
   /** "again": regenerate; "back": resend what was returned to the composer; null: the error text says what to do. */
   remedy: "again" | "back" | null;
 };
 
 /** The state without errors. */
-export const noErrors = { live: idle, loadingEarlier: false, lost: false, problem: null, remedy: null };
+export const noErrors = { live: idle, loadingEarlier: false, lost: false, problem: null, needsKey: false, remedy: null };
 
 /** The current state with its subscribers. */
 export function makeState(first: SessionState) {
