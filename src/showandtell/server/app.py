@@ -8,10 +8,11 @@ import random
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from starlette.routing import BaseRoute
 
 from showandtell.agent.descriptions import name_describer
 from showandtell.config.user_settings import data_folder
@@ -116,6 +117,15 @@ ROUTERS = (
 )
 
 
+@cache
+def shared_routes() -> list[BaseRoute]:
+    """The routes of every application in this process: FastAPI prepares them once, at the first request."""
+    shared = APIRouter()
+    for router in ROUTERS:
+        shared.include_router(router)
+    return shared.routes
+
+
 def make_app(config: Config) -> FastAPI:
     """Return the server as an ASGI application. Its lifespan opens and closes the store and the runs."""
     metrics, telemetry = Metrics(VERSION), make_telemetry()
@@ -154,8 +164,7 @@ def make_app(config: Config) -> FastAPI:
     )
     install_error_handlers(app)
     app.add_exception_handler(404, respond_not_found)
-    for router in ROUTERS:
-        app.include_router(router)
+    app.router.routes.extend(shared_routes())
     page_folder = config.page or BUILT
     app.include_router(page_router(page_folder))
     app.mount("/assets", Assets(directory=page_folder / "assets", check_dir=False))

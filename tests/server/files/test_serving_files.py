@@ -14,7 +14,6 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivative
 from showandtell.core.messages.file import File
 from showandtell.core.messages.ids import new_id
 from showandtell.media import gate
-from showandtell.server.files.contents import find_content
 from showandtell.server.files.serving_files import ServedFile, disposition, file_response
 from showandtell.storage.conversations import derived_files
 from showandtell.storage.database.quotas import Quotas
@@ -107,12 +106,12 @@ async def test_refusals_below_the_files_have_the_security_headers(tmp_path):
         assert (status, SECURITY_HEADERS.items() <= headers.items()) == (307, True)
 
 
-async def test_a_server_error_below_the_files_has_the_security_headers(tmp_path):
-    def fail():
+async def test_a_server_error_below_the_files_has_the_security_headers(tmp_path, monkeypatch):
+    def fail(_):
         raise RuntimeError
 
     async with serving(tmp_path) as site:
-        site.app.dependency_overrides[find_content] = fail
+        monkeypatch.setattr(site.store, "uploads", fail)
         status, headers, _ = await get(site, "/api/attachments/x/content")
         assert (status, SECURITY_HEADERS.items() <= headers.items()) == (500, True)
         assert (await get(site, "/api/me"))[1]["content-security-policy"].startswith("default-src 'none'")
