@@ -8,7 +8,7 @@ import pytest
 from aiohttp import ClientPayloadError
 
 from showandtell.errors import StorageFailed
-from showandtell.server import backups
+from showandtell.server.routes import backups
 from showandtell.storage.conversations.store import Store
 from support.fixtures import png
 from support.serving import serving

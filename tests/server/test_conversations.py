@@ -14,9 +14,9 @@ from showandtell import File, Text, ToolResult
 from showandtell.agent.tools import as_tool
 from showandtell.core.messages.message import Draft
 from showandtell.hosted import HostedBlock, Source
-from showandtell.server.conversations import ConversationShape, FoundShape, newest_descendant
-from showandtell.server.examples import EXAMPLES
-from showandtell.server.models import ModelsShape
+from showandtell.server.routes.conversations import ConversationShape, FoundShape, newest_descendant
+from showandtell.server.routes.examples import EXAMPLES
+from showandtell.server.routes.models import ModelsShape
 from showandtell.storage.conversations.transfer import import_conversation
 from support.fixtures import png
 from support.serving import serving, texts

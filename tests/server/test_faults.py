@@ -11,7 +11,7 @@ from aiohttp import ClientPayloadError
 from showandtell.agent.tools import by_name
 from showandtell.core.messages.file_json import unsigned
 from showandtell.errors import StorageFailed, StorageFull
-from showandtell.server.chat import replay_or_follow
+from showandtell.server.routes.chat import replay_or_follow
 from showandtell.server.runs import orphans
 from showandtell.server.runs.stream_buffer import StreamBuffer
 from showandtell.storage.blobs.folder import Folder

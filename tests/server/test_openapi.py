@@ -7,10 +7,10 @@ from jsonschema import Draft202012Validator
 from schemathesis import GenerationMode
 
 from showandtell.server import openapi_examples
-from showandtell.server.examples import PAGES_EXAMPLE
 from showandtell.server.middleware.origin_guard import PROBE_PATHS
-from showandtell.server.models import CLAUDE
 from showandtell.server.openapi import METHODS
+from showandtell.server.routes.examples import PAGES_EXAMPLE
+from showandtell.server.routes.models import CLAUDE
 from support.openapi_rules import has_rules
 from support.schema_cases import apart, ask_anything, operations
 from support.serving import chunks_of, serving

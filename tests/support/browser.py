@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from fake_provider import FakeProvider
-from showandtell.server.pages import BUILT
+from showandtell.server.routes.pages import BUILT
 from support import nodejs
 from support.paths import ROOT, TESTS
 from support.run_cleanup import at_end

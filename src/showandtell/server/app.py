@@ -19,24 +19,6 @@ from showandtell.config.user_settings import data_folder
 from showandtell.errors import MissingKey, ShowAndTellError, StorageFailed
 from showandtell.media import gate
 from showandtell.network.transport import Transport
-from showandtell.server import (
-    account,
-    ag_ui,
-    all_files,
-    backups,
-    chat,
-    conversation_settings,
-    conversations,
-    examples,
-    full_context,
-    health,
-    key_routes,
-    models,
-    pending_routes,
-    preferences,
-    presets,
-    shares,
-)
 from showandtell.server.answers import install_error_handlers
 from showandtell.server.auth import backchannel, login
 from showandtell.server.auth.confirmations import Confirmations
@@ -61,10 +43,28 @@ from showandtell.server.observability.metrics import Metrics, RunMeter
 from showandtell.server.observability.requests import RequestLog
 from showandtell.server.observability.telemetry import FASTAPI, make_telemetry
 from showandtell.server.openapi import customize_openapi
-from showandtell.server.pages import BUILT, Assets, page_router, respond_not_found
 from showandtell.server.provider_keys.access import ProviderAccess, open_access
 from showandtell.server.provider_keys.stored_keys import EVERYONE
 from showandtell.server.readiness import Readiness
+from showandtell.server.routes import (
+    account,
+    ag_ui,
+    all_files,
+    backups,
+    chat,
+    conversation_settings,
+    conversations,
+    entered_keys,
+    examples,
+    full_context,
+    health,
+    models,
+    pending_messages,
+    preferences,
+    presets,
+    shares,
+)
+from showandtell.server.routes.pages import BUILT, Assets, page_router, respond_not_found
 from showandtell.server.runs.agents import Agents, ModelAgents
 from showandtell.server.runs.execute import RunExecutor, Watcher
 from showandtell.server.runs.given_agents import GivenAgents
@@ -99,7 +99,7 @@ ROUTERS = (
     contents.router,
     shares.router,
     backups.router,
-    pending_routes.router,
+    pending_messages.router,
     conversations.router,
     full_context.router,
     conversation_settings.router,
@@ -109,7 +109,7 @@ ROUTERS = (
     examples.router,
     preferences.router,
     presets.router,
-    key_routes.router,
+    entered_keys.router,
     account.router,
     login.router,
     backchannel.router,

@@ -12,8 +12,8 @@ from starlette.responses import Response
 from showandtell.core.messages.file_json import attachment_json
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, User
-from showandtell.server.conversations import current_search
 from showandtell.server.files.file_addresses import CurrentLink
+from showandtell.server.routes.conversations import current_search
 from showandtell.server.schemas import INVOICE, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations import file_list

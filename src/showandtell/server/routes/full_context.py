@@ -17,8 +17,8 @@ from showandtell.core.planning.values import View
 from showandtell.providers.full_context import is_full_context
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser
-from showandtell.server.conversations import check_conversation_id
 from showandtell.server.files.file_addresses import CurrentLink
+from showandtell.server.routes.conversations import check_conversation_id
 from showandtell.server.schemas import INVOICE, AttachmentShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations import runs

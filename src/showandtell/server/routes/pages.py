@@ -21,7 +21,7 @@ from showandtell.server.content_codings import choose_coding
 from showandtell.server.middleware.origin_guard import PAGE_PERMISSIONS, SAFE_METHODS
 
 #: Output folder of the build, also in the wheel.
-BUILT = Path(__file__).parent / "page"
+BUILT = Path(__file__).parents[1] / "page"
 #: Paths that the page routes itself.
 PAGE_PATHS = ("/", "/c/{conversation_id}", "/files", "/matrix", "/settings")
 #: Where the document says below which prefix the page is.

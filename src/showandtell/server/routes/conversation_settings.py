@@ -12,8 +12,8 @@ from showandtell.core.messages.conversation_settings import MAX_MODEL, Conversat
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.conversation_choices import check_settings, read_choices
 from showandtell.server.conversation_json import settings_json
-from showandtell.server.conversations import check_conversation_id
 from showandtell.server.json_body import describe_body, json_body
+from showandtell.server.routes.conversations import check_conversation_id
 from showandtell.server.schemas import ConversationSettingsShape, Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations.conversation_settings import SettingsRecord, change_settings, read_settings

@@ -15,12 +15,12 @@ from showandtell.errors import BadInput, NotFound
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.chat_request import check_message_id
-from showandtell.server.conversations import check_conversation_id
 from showandtell.server.files.attachments import file_json
 from showandtell.server.files.file_addresses import CurrentLink
 from showandtell.server.if_running import check_is_own
 from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.model_choice import check_model
+from showandtell.server.routes.conversations import check_conversation_id
 from showandtell.server.schemas import PENDING, AttachmentShape, Shape, errors, json_response
 from showandtell.server.send_pending import MAX_TEXT, send_now
 from showandtell.server.state import CurrentServer, Server

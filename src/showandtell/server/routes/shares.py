@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from showandtell.errors import BadInput
 from showandtell.server.auth.authenticate import CurrentUser
-from showandtell.server.conversations import LISTED_CONVERSATION, ListedShape, check_conversation_id
 from showandtell.server.json_body import describe_body, json_body
+from showandtell.server.routes.conversations import LISTED_CONVERSATION, ListedShape, check_conversation_id
 from showandtell.server.schemas import Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations import sharing

@@ -18,11 +18,11 @@ from starlette.types import Receive, Scope, Send
 from showandtell.errors import BadInput, NotFound
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, current_user
-from showandtell.server.conversations import delete_stored
 from showandtell.server.downloads import LimitedDownload
 from showandtell.server.files.attachments import TIMEOUT_RESPONSE, receive_body
 from showandtell.server.files.receiving import Body, Receiver
 from showandtell.server.files.serving_files import disposition
+from showandtell.server.routes.conversations import delete_stored
 from showandtell.server.schemas import BINARY, Shape, errors, json_response
 from showandtell.server.state import CurrentServer, Server, get_server
 from showandtell.server.temporary_files import storage_errors, temporary_folder
