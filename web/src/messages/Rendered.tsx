@@ -9,7 +9,6 @@ import type { Pluggable } from "unified";
 import { useFile } from "../chat/session/fileStore";
 import { FileView, labelOf } from "../files";
 import { t } from "../language";
-import { CheckIcon } from "../ui";
 import { CodeBlock, Writing } from "./CodeBlock";
 import { Diagram } from "./Diagram";
 import { Formula } from "./Formula";
@@ -185,9 +184,7 @@ function Pre({ children }: Props) {
 /** The checkbox of a task list, as an image, because it can't be changed. */
 function Tick({ checked }: { checked?: boolean }) {
   return (
-    <span className={checked ? "tick tick-done" : "tick"} role="img" aria-label={t(checked ? "messages.done" : "messages.toDo")}>
-      {checked && <CheckIcon size={14} />}
-    </span>
+    <span className={checked ? "tick tick-done" : "tick"} role="img" aria-label={t(checked ? "messages.done" : "messages.toDo")} />
   );
 }
 
