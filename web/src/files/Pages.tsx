@@ -23,7 +23,10 @@ export function Pages(p: { file: Attachment; from?: number | undefined }) {
   const shown = useRef<HTMLDivElement>(null);
   const pages = Math.min(MAX_PAGES, file.pages ?? 1);
   const [page, go] = usePage(shown, pages);
-  useEffect(() => void (p.from && go(() => p.from ?? 1)), []);
+  useEffect(() => {
+    shown.current?.focus(); // not the number, which opens the keyboard of a phone
+    if (p.from) go(() => p.from ?? 1);
+  }, []);
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.target instanceof HTMLInputElement ? undefined : KEYS[event.key];
     if (!by) return;
@@ -100,7 +103,7 @@ function usePage(shown: { current: HTMLElement | null }, pages: number) {
     const watch = new IntersectionObserver(
       (seen) => {
         const read = seen.find((one) => one.isIntersecting)?.target;
-        if (read instanceof HTMLElement) see(Number(read.dataset["page"]));
+        if (read instanceof HTMLElement) see(root.scrollTop < 1 ? 1 : Number(read.dataset["page"]));
       },
       { root, rootMargin: "-45% 0px -50% 0px" },
     );

@@ -1,4 +1,6 @@
 // The dialogs over a conversation and the way back from them; order and size of files; the matrix.
+import { fileURLToPath } from "node:url";
+import { PHONE } from "../accessibility_check.mjs";
 import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send, textsOf } from "../actions.mjs";
 import { attach, imageFile, textFile, tray } from "../attachments.mjs";
 
@@ -74,6 +76,19 @@ export async function files_are_in_number_order_and_leave_room_for_the_question(
   await userMessages(page).locator(".file-scroll").waitFor();
   for (const preview of await userMessages(page).locator(".file-picture, .file-scroll").all())
     assert.ok((await preview.boundingBox()).height <= 204, await preview.innerText());
+}
+
+export async function a_document_opens_at_its_first_page_without_a_keyboard(context) {
+  const page = await context.visit("/", { viewport: PHONE });
+  const guide = fileURLToPath(new URL("../../../src/showandtell/samples/guide.pdf", import.meta.url));
+  await attach(page, guide);
+  await sendAndWait(page, "Read it");
+  await page.getByRole("button", { name: /^Open .*guide\.pdf/ }).click();
+  const pdf = page.getByRole("dialog", { name: /guide\.pdf/ });
+  const pages = pdf.getByRole("region", { name: "Pages" });
+  await waitForImages(context, pages); // its pages are wide, so that all three are in view
+  assert.equal(await pdf.getByRole("spinbutton", { name: "Page" }).inputValue(), "1");
+  assert.ok(await pages.evaluate((region) => region === document.activeElement));
 }
 
 export async function two_pictures_can_be_compared_and_a_part_of_one_attached(context) {
