@@ -47,7 +47,14 @@ function Readable(p: { file: Attachment }) {
   if (open) return <TextView file={p.file} />;
   return (
     <Card file={p.file}>
-      <Button onClick={() => show(true)}>{t("files.showText")}</Button>
+      <Button
+        onClick={(event) => {
+          event.currentTarget.closest<HTMLElement>(".file")?.focus({ preventScroll: true }); // the button goes
+          show(true);
+        }}
+      >
+        {t("files.showText")}
+      </Button>
     </Card>
   );
 }

@@ -80,6 +80,16 @@ export async function an_edited_message_starts_a_branch_and_the_old_one_stays(co
   await userMessages(page).getByText("1/2").waitFor();
 }
 
+export async function a_message_with_a_long_name_is_edited_on_a_phone(context) {
+  const page = await context.visit("/", { on: "echo", viewport: PHONE });
+  await attach(page, imageFile(`${"the_third_photo_of_the_homework_".repeat(2)}.png`));
+  await sendAndWait(page, "Say: apples");
+  await page.getByRole("button", { name: "Edit your message" }).click();
+  const box = page.getByRole("textbox", { name: "Your message" });
+  const [end, limit] = await box.evaluate((one) => [one.getBoundingClientRect(), one.closest(".column").getBoundingClientRect()].map((each) => each.right));
+  assert.ok(end <= limit, `the box ends at ${end}, the column at ${limit}`);
+}
+
 export async function an_answer_can_be_regenerated(context) {
   const page = await context.visit("/", { on: "echo" });
   const answer = await sendAndWait(page, "Say: apples");
