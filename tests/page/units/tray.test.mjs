@@ -75,6 +75,13 @@ test("a file over the limit is refused before upload", () => {
   assert.deepEqual(openRequests.map((request) => request.path), ["/api/attachments?name=1"]);
 });
 
+test("an empty file is refused before upload", () => {
+  const tray = trayOf("c");
+  tray.add([file("nothing", 0), file("1")], "drop");
+  assert.equal(tray.items()[0].problem, "It is empty.");
+  assert.deepEqual(openRequests.map((request) => request.path), ["/api/attachments?name=1"]);
+});
+
 test("files that are added before the limits are known wait for them", () => {
   const tray = makeTray("c");
   tray.add([file("huge", 101), file("1")], "drop");

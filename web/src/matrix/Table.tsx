@@ -2,7 +2,7 @@
 import "./table.css";
 import { memo } from "preact/compat";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { t } from "../language";
+import { dayOf, t } from "../language";
 import { byProvider, isUnproven, type Kind, PLACES, type Row } from "./rows";
 import { Tip, type Looked } from "./Tip";
 import { Word } from "./Word";
@@ -119,10 +119,21 @@ export function Models(p: { row: Row }) {
   const own = Object.keys(row.verified).length > 0;
   return (
     <>
-      {row.models.startsWith("any") ? <span>{row.models}</span> : <code>{row.models}</code>}
-      <span className="matrix-quiet">{own ? t("matrix.ownCheck") : row.known_by || t("matrix.noPlace")}</span>
+      {row.models.startsWith("any") ? (
+        <span>{t(row.models === "any" ? "matrix.anyModel" : "matrix.anyOther")}</span>
+      ) : (
+        <code>{row.models}</code>
+      )}
+      <span className="matrix-quiet">{own ? t("matrix.ownCheck") : knownBy(row) || t("matrix.noPlace")}</span>
     </>
   );
+}
+
+/** The kinds of evidence and their newest date, in the language of the page. */
+function knownBy({ known_by }: Row): string {
+  const [, kinds, date] = /^(.+) (\d{4}-\d\d-\d\d)$/.exec(known_by) ?? [];
+  if (!kinds || !date) return known_by;
+  return `${kinds.split(", ").map((kind) => t("matrix.evidence", { kind })).join(", ")}, ${dayOf(date)}`;
 }
 
 /** Roving tabindex: Tab reaches only the cell that was focused last, or the first one. */

@@ -145,3 +145,9 @@ export async function the_matrix_fits_the_window(context) {
     assert.ok(needed <= available, `${needed} of ${available} pixels at ${width}`);
   }
 }
+
+export async function the_matrix_names_its_evidence_in_german(context) {
+  const page = await context.visit("/matrix", { locale: "de-DE" });
+  await page.getByText("alle anderen", { exact: true }).first().waitFor();
+  await page.getByText(/^aufgezeichnet, Dokumentation, \d\d\.\d\d\.20\d\d$/).first().waitFor();
+}

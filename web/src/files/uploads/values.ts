@@ -28,6 +28,7 @@ export const isOpen = (upload: Upload) => upload.state === "waiting" || upload.s
 
 /** Why a file can't be sent, or null. */
 export function refuse(file: { size: number | null }, limits: Limits): string | null {
+  if (file.size === 0) return t("uploads.empty");
   if ((file.size ?? 0) <= limits.max_file_bytes) return null;
   return t("uploads.tooLarge", { size: sizeOf(limits.max_file_bytes) });
 }
