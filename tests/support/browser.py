@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from showandtell.server.routes.pages import BUILT
 from support import nodejs
 from support.paths import ROOT, TESTS
 from support.run_cleanup import at_end
+from support.s3_server import free_ports
 from support.serving import serving
 
 WEB = ROOT / "web"
@@ -130,8 +130,7 @@ class ServerProcess:
     """The command `serve` in a process of its own; `restart` kills it and starts it again on the same port."""
 
     def __init__(self, folder):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self._port = free.getsockname()[1]
+        (self._port,) = free_ports(1)  # it stays free while the server restarts
         self.url = f"http://127.0.0.1:{self._port}"
         self._folder = folder
         self._start()
