@@ -29,7 +29,7 @@ from memory import peak_mib
 from processes import install, peer
 from sending import KEYS, MODELS, PACKAGES, SIGNED, Provider, alone, pictures, provider, push, store
 from showandtell import Agent, Connection, Draft, File, Store, Text, Transport, render
-from showandtell.providers.rows import connect
+from showandtell.providers.connect import connect
 
 ROUNDS = 5
 SDKS = {

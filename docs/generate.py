@@ -30,7 +30,8 @@ from showandtell.core.capabilities.matrix import PROBES, markdown, matrix, name_
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.planning.labels import format_size
-from showandtell.providers.rows import ROWS, HostRow, own_variables
+from showandtell.providers.connect import own_variables
+from showandtell.providers.hosts import ROWS, HostRow
 
 #: Variables and their values; without one they are not set.
 Environ: TypeAlias = dict[str, str | None]

@@ -43,7 +43,9 @@ def test_names_that_programs_import_beside_it_load_no_event_loop_and_no_pydantic
     names = "Agent, Connection, File, FilePolicy, ModelSettings, RunContext, RunLimits, ToolResult, tool"
     modules = imported(tmp_path, "-c", f"from showandtell import {names}")
     assert modules & (LARGE - {"dataclasses", "msgspec"}) == set()
-    assert modules & {"showandtell.agent.loop", "showandtell.providers.rows", "showandtell.core.wire.request"} == set()
+    assert (
+        modules & {"showandtell.agent.loop", "showandtell.providers.connect", "showandtell.core.wire.request"} == set()
+    )
     assert len(modules) <= 190
 
 

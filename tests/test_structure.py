@@ -19,9 +19,10 @@ PAGE = REPOSITORY / "web" / "src"
 LAYERS = {
     "errors": (),
     "lazy": (),
+    "plugins": (),
     "version": (),
     "samples": (),
-    "core": ("errors", "lazy"),
+    "core": ("errors", "lazy", "plugins"),
     "config": ("core",),
     "media": ("core",),
     "network": ("core", "version"),
@@ -35,7 +36,7 @@ LAYERS = {
     "cli": ("server",),
 }
 #: Modules that are not in a layer, because they re-export names of several.
-NAMES = {"", "__main__", "asgi", "conversations", "events", "hosted"}
+NAMES = {"", "__main__", "asgi", "conversations", "events", "extending", "hosted"}
 #: Packages that do I/O, decode media, or are slow to import: no pure module reaches them, not even indirectly.
 OUTSIDE = {
     "aiohttp",

@@ -20,7 +20,7 @@ from showandtell.core.events.types import ApprovalNeeded, Finish, ReceiptEvent, 
 from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import Approval, Text, ToolCall, is_approval
 from showandtell.network.transport import Transport
-from showandtell.providers.rows import connect
+from showandtell.providers.connect import connect
 from support.agents import make_agent
 from support.compound import compound
 from support.fixtures import parts, png

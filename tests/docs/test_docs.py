@@ -16,6 +16,7 @@ from types import ModuleType
 import pytest
 
 from showandtell import BadConversation, explain, load
+from showandtell.core.capabilities import registry
 from showandtell.samples import folder
 from support.docs_generator import GENERATOR
 from support.paths import ROOT
@@ -37,7 +38,7 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 #: The modules that programs import from; everything deeper may move.
-MODULES = ("asgi", "conversations", "errors", "events", "hosted", "samples", "testing")
+MODULES = ("asgi", "conversations", "errors", "events", "extending", "hosted", "samples", "testing")
 PUBLIC = {"showandtell", *(f"showandtell.{name}" for name in MODULES)}
 IMPORT = re.compile(r"^\s*(?:from|import) (showandtell[\w.]*)", re.MULTILINE)
 
@@ -61,8 +62,10 @@ def blocks(document, language):
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
-    """An empty folder, which is the current one."""
+    """An empty folder, which is the current one, and has modules. Providers that are registered are those of the test."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "_registered", {})
     return tmp_path
 
 
@@ -85,7 +88,7 @@ def strict_servers(served, monkeypatch):
 
 def lay(document, desk):
     """Write the document's files, with the samples beside them that they name."""
-    for _, name, text in blocks(document, "json"):
+    for _, name, text in (*blocks(document, "json"), *blocks(document, "python")):
         if name:
             (desk / name).write_text(text)
             for sample in SAMPLE.findall(text):

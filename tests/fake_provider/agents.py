@@ -8,8 +8,8 @@ from typing import Any
 from showandtell import Agent
 from showandtell.agent.agent import Run
 from showandtell.core.capabilities.resolve import resolve
+from showandtell.providers.connect import connect, locate
 from showandtell.providers.retry import RetryPolicy
-from showandtell.providers.rows import connect, locate
 from support.agents import make_agent
 
 from .auth import TOKEN

@@ -15,7 +15,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
 from showandtell.providers import aws, google
 from showandtell.providers.auth import check_headers
-from showandtell.providers.rows import connect, locate
+from showandtell.providers.connect import connect, locate
 
 SECRET = "canary/secret+key/1234567890"  # noqa: S105 - the canary
 TOKEN = "canary-token=="  # noqa: S105 - the canary

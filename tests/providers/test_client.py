@@ -15,7 +15,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.wire.renderers import APIS
 from showandtell.errors import BadInput, MissingKey
 from showandtell.providers.client import connect_client, read_client
-from showandtell.providers.rows import locate
+from showandtell.providers.connect import locate
 
 KEY = "sk-canary-1234567890"
 GATE = "http://gate.test/x"

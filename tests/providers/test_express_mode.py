@@ -11,7 +11,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.wire.renderers import APIS
 from showandtell.errors import BadInput, MissingKey
 from showandtell.providers.client import read_client
-from showandtell.providers.rows import connect, locate
+from showandtell.providers.connect import connect, locate
 from support.fixtures import png
 from support.scripted import GEMINI, say, scripted, watch
 

@@ -10,9 +10,10 @@ import pytest
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import ProviderError
+from showandtell.providers.connect import connect
 from showandtell.providers.exchange import Exchange
+from showandtell.providers.hosts import ROWS
 from showandtell.providers.modalities import ask_host
-from showandtell.providers.rows import ROWS, connect
 
 pytestmark = pytest.mark.anyio
 KEY = "sk-canary-1234567890"

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from fake_provider.server import FakeProvider
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.network.transport import Transport
+from showandtell.providers.connect import connect
 from showandtell.providers.model_lists import MODEL_LISTS, ListedModel
-from showandtell.providers.rows import connect
 from showandtell.server.listed_models import LIFETIME, PAUSE, ListedModels
 from support.model_lists import LISTS, key_of, serve_lists
 

@@ -14,9 +14,9 @@ from showandtell.core.capabilities.matrix import NO_OVERRIDES
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Origin
+from showandtell.providers.connect import connect
+from showandtell.providers.hosts import ROWS, needs_no_key
 from showandtell.providers.model_lists import MAX_LIST, ListedModel
-from showandtell.providers.rows import connect
-from showandtell.server.listed_models import LOCAL
 from showandtell.server.model_catalog import CACHE_SECONDS, MEDIA_TYPES, ModelCatalog, list_entries
 from support.builders import attachment, planned, shown, user, view
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 NOWHERE = "http://127.0.0.1:9"
 #: An environment that reaches no real server on this machine.
-QUIET = {f"SHOWANDTELL_{name.upper()}_BASE_URL": NOWHERE for name in LOCAL}
+QUIET = {f"SHOWANDTELL_{name.upper()}_BASE_URL": NOWHERE for name in ROWS if needs_no_key(name)}
 
 
 @asynccontextmanager

@@ -17,9 +17,9 @@ from showandtell.core.wire.options import Options
 from showandtell.core.wire.request import compose
 from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import IncomingRequest, files_of
+from showandtell.providers.connect import BASES
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
-from showandtell.providers.rows import BASES
 from support.agents import make_agent
 from support.builders import Everything
 

@@ -20,7 +20,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import ProviderError
 from showandtell.inspector.hosts import MODULES, hosts_in
 from showandtell.inspector.request import Reply
-from showandtell.providers.rows import connect, locate
+from showandtell.providers.connect import connect, locate
 from support.agents import make_agent
 from support.fixtures import pdf, png
 from support.paths import ROOT

@@ -33,8 +33,8 @@ from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadInput, ProviderError, ProviderUnavailable, UsageError
 from showandtell.inspector.request import ApiError, IncomingRequest, Reply, files_of
 from showandtell.inspector.send import serve
+from showandtell.providers.connect import connect
 from showandtell.providers.retry import RetryPolicy
-from showandtell.providers.rows import connect
 from showandtell.verify.ask import ModelReply, ModelUnderTest, Trial, make_conversation
 from showandtell.verify.hosts import find_other_host
 from showandtell.verify.judge import capabilities_from, contains_code, judge

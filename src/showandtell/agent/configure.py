@@ -31,9 +31,9 @@ from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy, fetch
 from showandtell.network.transport import Transport
 from showandtell.providers.client import read_client
+from showandtell.providers.connect import locate
 from showandtell.providers.google_storage import SCHEME, fetch_object, load_credentials
 from showandtell.providers.retry import RetryPolicy
-from showandtell.providers.rows import locate
 
 if TYPE_CHECKING:
     from showandtell.network.fetch import Dialer

@@ -21,8 +21,8 @@ from showandtell.core.wire.hosted_tools import HostedTool, split_hosted
 from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy
 from showandtell.providers.auth import find_variable, read_headers
+from showandtell.providers.connect import variables_of
 from showandtell.providers.retry import RetryPolicy
-from showandtell.providers.rows import variables_of
 
 
 def arguments_of(

@@ -15,8 +15,8 @@ from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.modalities import ListedWindow, Modality, limit_window, restrict
 from showandtell.core.media_types.kinds import Kind
 from showandtell.providers.exchange import Exchange
+from showandtell.providers.hosts import find_host
 from showandtell.providers.modalities import ask_host
-from showandtell.providers.rows import ROWS
 
 #: The kinds that hosts tell.
 MEDIA_KINDS: frozenset[Kind] = frozenset({"image", "document", "audio", "video"})
@@ -57,7 +57,7 @@ class ModelKnowledge:
 
     async def ask_host(self, kinds: Iterable[Kind]) -> None:
         """Ask the host what the model takes, if it can tell and one of `kinds` is not known yet."""
-        row = ROWS.get(self.target.provider)
+        row = find_host(self.target.provider)
         if row is None or not row.modalities:
             return
         unknown = MEDIA_KINDS.difference(modality.kind for modality in self.learned.find(self.key).modalities)

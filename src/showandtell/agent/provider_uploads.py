@@ -11,16 +11,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.capabilities.resolve import families, resolve
+from showandtell.core.capabilities.registry import families
+from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
 from showandtell.core.planning.placement import LINK, UPLOAD, address_of
 from showandtell.core.wire.request import Request
 from showandtell.core.wire.tree import iter_slots
 from showandtell.errors import BadInput, ProviderError, ShowAndTellError, UnknownModel
+from showandtell.providers.connect import connect, locate
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.retry import RetryPolicy
-from showandtell.providers.rows import connect, locate
 from showandtell.providers.uploads import FilesAccess, delete
 from showandtell.storage.conversations.protocol import Conversation
 

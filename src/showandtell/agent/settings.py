@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from showandtell.network.fetch import FetchPolicy
     from showandtell.network.transport import Transport
     from showandtell.providers import client as sdk_clients
-    from showandtell.providers import rows
+    from showandtell.providers import connect
     from showandtell.providers.exchange import Exchange
     from showandtell.storage.conversations.protocol import Conversation
 else:
-    sdk_clients, rows = LazyModule("showandtell.providers.client"), LazyModule("showandtell.providers.rows")
+    sdk_clients, connect = LazyModule("showandtell.providers.client"), LazyModule("showandtell.providers.connect")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +208,7 @@ class Connection:
     def open(self, target: Target, transport: Transport) -> Exchange:
         """The exchange with a target's host. Raises `MissingKey`, which names the variable to set, or `BadInput`."""
         if self.client is None:
-            return rows.connect(
+            return connect.connect(
                 target,
                 base_url=self.base_url,
                 api_key=self.api_key,

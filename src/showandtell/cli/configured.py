@@ -25,11 +25,11 @@ from showandtell.config.read import (
     read_configuration,
 )
 from showandtell.config.settings import Key, Settings, keys
-from showandtell.core.capabilities.resolve import families
+from showandtell.core.capabilities.registry import families
 from showandtell.core.display.words import plain
 from showandtell.errors import BadInput, UsageError
 from showandtell.providers.auth import find_variable, write_headers
-from showandtell.providers.rows import variables_of
+from showandtell.providers.connect import variables_of
 
 #: The beginnings of the names of an agent's settings.
 AGENT = ("model", "model_settings.", "instructions", "builtin", "tools", "folder", "limits.", "file_policy.")

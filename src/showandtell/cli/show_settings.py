@@ -13,11 +13,12 @@ import typer
 
 from showandtell.cli.configured import Loaded, loaded_by, with_settings
 from showandtell.cli.options import AsJson
-from showandtell.config.settings import Key, Settings, keys
+from showandtell.config.settings import Key, Settings, add_keys_of, keys
 from showandtell.config.user_settings import data_folder
 from showandtell.core.display.words import plain
 from showandtell.providers.auth import find_variable
-from showandtell.providers.rows import ROWS, variables_of
+from showandtell.providers.connect import variables_of
+from showandtell.providers.hosts import all_hosts
 
 HIDDEN = "(hidden)"
 #: Variables without a key in a file. Their values are secret, or of no use here.
@@ -92,9 +93,10 @@ def value_of(settings: Settings, name: str) -> Any:
 def list_variables(loaded: Loaded) -> Iterator[Line]:
     """The providers' keys and base URLs, and what is set by variables alone, as the server's secrets."""
     files = loaded.configuration.values
-    for provider in ROWS:
+    for provider in all_hosts():
         for field, names in variables_of(provider).items():
             if found := find_variable(names, os.environ):
+                add_keys_of(provider)
                 key = keys()[f"providers.{provider}.{field}"]
                 origin = files[key.name].origin if found[0] in loaded.exported and key.name in files else found[0]
                 yield Line(key.name, hide(key, found[1]), origin)

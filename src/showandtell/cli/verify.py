@@ -22,8 +22,8 @@ from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.overrides import serialize
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import BadInput, UsageError
+from showandtell.providers.connect import connect, locate
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.rows import connect, locate
 from showandtell.verify.ask import ModelUnderTest
 from showandtell.verify.hosts import find_other_host
 from showandtell.verify.judge import Finding, capabilities_from

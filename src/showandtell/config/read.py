@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, cast, get_args, get_origin
 
 import msgspec
 
-from showandtell.config.settings import Key, Settings, keys
+from showandtell.config.settings import Key, Settings, add_keys_of, keys
 from showandtell.config.user_settings import config_folder, read_optional
 from showandtell.errors import BadInput
 
@@ -137,7 +137,9 @@ def flatten(table: Mapping[str, Any], where: str, prefix: str = "") -> Iterator[
         full = f"{prefix}{name}"
         if key := keys().get(full):
             yield key, value
-        elif not any(known.startswith(f"{full}.") for known in keys()):
+        elif not any(known.startswith(f"{full}.") for known in keys()) and not (
+            prefix == "providers." and add_keys_of(name)
+        ):
             raise BadInput(f"{where}: unknown key {full}{suggest(full)}")
         elif isinstance(value, dict):
             yield from flatten(cast("dict[str, Any]", value), where, f"{full}.")

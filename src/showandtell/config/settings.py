@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
+from showandtell.core.capabilities.registry import is_known, registered_so_far
 from showandtell.core.capabilities.table import PROVIDERS
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.planning.values import OnUnsupported
@@ -358,10 +359,22 @@ class Key:
 
 @cache
 def keys() -> Mapping[str, Key]:
-    """All settings by their names."""
+    """All settings by their names, without those of providers of packages that nothing has needed yet."""
     own = _keys_of(Settings, "")
-    hosts = (key for provider in PROVIDERS for key in _keys_of(ProviderSection, f"providers.{provider}."))
+    hosts = (
+        key
+        for provider in (*PROVIDERS, *registered_so_far())
+        for key in _keys_of(ProviderSection, f"providers.{provider}.")
+    )
     return {key.name: key for key in (*own, *hosts)}
+
+
+def add_keys_of(provider: str) -> bool:
+    """Whether there is such a provider. Its settings are among `keys` from then on."""
+    known = is_known(provider)
+    if known and provider not in PROVIDERS:
+        keys.cache_clear()
+    return known
 
 
 def _keys_of(section: type[Section], prefix: str) -> Iterator[Key]:

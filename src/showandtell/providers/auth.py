@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias, assert_never
+from typing import assert_never
 from urllib.parse import urlsplit
 
+from showandtell.core.capabilities.provider import KeyHeader
 from showandtell.errors import BadInput
-
-#: The header that carries a key.
-KeyHeader: TypeAlias = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key"]
 
 #: Allowed header values: visible ASCII and spaces.
 HEADER_VALUE = re.compile(r"[\x20-\x7e]*")

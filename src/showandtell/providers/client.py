@@ -19,17 +19,16 @@ from showandtell.errors import BadInput, MissingKey
 from showandtell.network.transport import Transport
 from showandtell.providers import aws, google
 from showandtell.providers.auth import KeyHeader, check_base, check_headers, check_key, key_header
+from showandtell.providers.connect import TRANSPORT, row_of
 from showandtell.providers.credentials import get_credentials
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.rows import ROWS, TRANSPORT
+from showandtell.providers.hosts import ROWS, all_hosts
 
 SUPPORTED = (
     "OpenAI, AzureOpenAI, Anthropic, AnthropicBedrock, AnthropicVertex, genai.Client, Groq, Mistral, boto3's client"
 )
 ON_BEDROCK = frozenset({"bedrock", "anthropic-bedrock"})
 ON_VERTEX = frozenset({"vertex", "anthropic-vertex"})
-#: Providers that OpenAI's client can reach.
-OPENAI_COMPATIBLE = frozenset(provider for provider, row in ROWS.items() if row.openai_client)
 #: Headers that google-genai adds by itself.
 GENAI_HEADERS = frozenset({"content-type", "user-agent", "x-goog-api-client", "x-goog-api-key"})
 
@@ -38,7 +37,7 @@ GENAI_HEADERS = frozenset({"content-type", "user-agent", "x-goog-api-client", "x
 class Settings:
     """The settings of a client: the providers it can reach, the base URL for our wire modules, and its credentials.
 
-    `account` is the target's account, which `rows.locate` otherwise reads from the environment.
+    `account` is the target's account, which `connect.locate` otherwise reads from the environment.
     """
 
     providers: frozenset[str]
@@ -55,13 +54,13 @@ def connect_client(target: Target, client: object, *, transport: Transport | Non
     if target.provider not in providers:
         raise BadInput(f"{target.name} can't be reached by this {type(client).__name__}, which is for {settings.base}")
     send = (transport or TRANSPORT).send
-    return Exchange(send, settings.base, settings.headers, settings.authorize, ROWS[target.provider].explain)
+    return Exchange(send, settings.base, settings.headers, settings.authorize, row_of(target).explain)
 
 
 def providers_at(base: str) -> frozenset[str]:
     """The providers whose official host this is; none for proxies and local servers."""
     host = urlsplit(base).hostname
-    bases = {name: row.base for name, row in ROWS.items() if isinstance(row.base, str) and row.needs_key}
+    bases = {name: row.base for name, row in all_hosts().items() if isinstance(row.base, str) and row.needs_key}
     return frozenset(name for name, own in bases.items() if urlsplit(own).hostname == host)
 
 
@@ -86,7 +85,8 @@ def read_openai(client: Any) -> Settings:
     if getattr(client, "workload_identity", None) is not None:
         raise BadInput("an OpenAI client with a workload identity is not supported: pass it a key, or a function")
     key, authorize = resolve_key(client.api_key, getattr(client, "_api_key_provider", None), "bearer")
-    return Settings(OPENAI_COMPATIBLE, base_of(client.base_url), {**key, **headers}, authorize)
+    compatible = frozenset(name for name, row in all_hosts().items() if row.openai_client)
+    return Settings(compatible, base_of(client.base_url), {**key, **headers}, authorize)
 
 
 def read_azure(client: Any) -> Settings:

@@ -8,8 +8,8 @@ import msgspec
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.providers.exchange import Exchange, close_body, read_limited
+from showandtell.providers.hosts import find_host
 from showandtell.providers.modality_sources import ModalitySource, ModelFacts
-from showandtell.providers.rows import ROWS
 from showandtell.providers.uploads import UploadRequest
 
 
@@ -21,7 +21,7 @@ async def ask_host(exchange: Exchange, target: Target, *, seconds: float = 2.0) 
     reached, is slow, refuses, doesn't know the model, or answers in another form tells nothing; only cancellation
     raises.
     """
-    row = ROWS.get(target.provider)
+    row = find_host(target.provider)
     facts = ModelFacts()
     try:
         async with asyncio.timeout(seconds):

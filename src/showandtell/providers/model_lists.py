@@ -11,6 +11,8 @@ from typing import TypeAlias, cast
 import msgspec
 from msgspec import Struct
 
+from showandtell.core.capabilities.cells import Api
+from showandtell.core.capabilities.registry import find_provider, registered
 from showandtell.core.media_types.kinds import Kind
 from showandtell.errors import BadAnswer
 from showandtell.providers.exchange import Exchange, close_body, error_text, read_limited
@@ -187,6 +189,26 @@ MODEL_LISTS: Mapping[str, ModelList] = {
     "cohere": COHERE,
     **dict.fromkeys(("openai", "xai", "groq", "mistral", "ollama", "vllm", "llamacpp", "lmstudio", "litellm"), OPENAI),
 }
+
+
+#: Of providers that were registered, by their API: what speaks it mostly has its vendor's list as well.
+LISTS_BY_API: Mapping[Api, ModelList] = {
+    "anthropic-messages": ANTHROPIC,
+    "openai-chat": OPENAI,
+    "openai-responses": OPENAI,
+    "gemini": GEMINI,
+}
+
+
+def model_list_of(provider: str) -> ModelList | None:
+    """Where a provider's host lists its models; None if it doesn't."""
+    known = find_provider(provider)
+    return MODEL_LISTS.get(provider) if known is None else LISTS_BY_API.get(known.api)
+
+
+def providers_with_lists() -> tuple[str, ...]:
+    """The providers whose hosts list their models."""
+    return (*MODEL_LISTS, *(name for name, known in registered().items() if known.api in LISTS_BY_API))
 
 
 async def list_models(exchange: Exchange, models: ModelList, *, check_key: bool = False) -> tuple[ListedModel, ...]:

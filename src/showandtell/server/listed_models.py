@@ -18,8 +18,8 @@ from showandtell.agent.model_knowledge import fingerprint
 from showandtell.config.user_settings import read_optional, state_folder, write_atomically
 from showandtell.errors import BadInput, ShowAndTellError
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.model_lists import MODEL_LISTS, ListedModel, ModelList, list_models
-from showandtell.providers.rows import ROWS
+from showandtell.providers.hosts import needs_no_key
+from showandtell.providers.model_lists import ListedModel, ModelList, list_models, model_list_of
 
 FILE: Final = "model_lists.json"
 #: Seconds for which a list counts, and until a host that gave none is asked again.
@@ -29,8 +29,6 @@ PAUSE: Final = 300.0
 TIMEOUT, LOCAL_TIMEOUT = 3.0, 0.5
 #: Maximum number of lists in the file.
 MAX_LISTS: Final = 100
-#: Providers that need no key. Their lists change with what is installed, so they are not kept.
-LOCAL: Final[tuple[str, ...]] = tuple(name for name, row in ROWS.items() if not row.needs_key)
 
 
 class KeptList(Struct, frozen=True):
@@ -58,8 +56,10 @@ class ListedModels:
 
     async def of(self, provider: str, exchange: Exchange) -> tuple[ListedModel, ...] | None:
         """The models that a host lists; None if it has no list, or gives none in time."""
-        models = MODEL_LISTS[provider]
-        if provider in LOCAL:
+        models = model_list_of(provider)
+        if models is None:
+            return None
+        if needs_no_key(provider):  # what it lists changes with what is installed, and isn't kept
             return await list_in_time(exchange, models, LOCAL_TIMEOUT)
         account, now = account_of(exchange), self.clock()
         kept = (await self._read()).get(account)

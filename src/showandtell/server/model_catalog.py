@@ -19,7 +19,8 @@ from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.matrix import NO_OVERRIDES, PROBES, InResult, Overrides, place_result
 from showandtell.core.capabilities.modalities import Modality, restrict
 from showandtell.core.capabilities.overrides import select
-from showandtell.core.capabilities.resolve import examples_of, families, resolve
+from showandtell.core.capabilities.registry import families
+from showandtell.core.capabilities.resolve import examples_of, resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.message import Message
@@ -28,12 +29,13 @@ from showandtell.core.planning.uses import FileUse
 from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput
 from showandtell.network.transport import Transport
+from showandtell.providers.connect import connect, locate, own_variables
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.model_lists import MODEL_LISTS, ListedModel
-from showandtell.providers.rows import ROWS, connect, locate, own_variables
+from showandtell.providers.hosts import find_host, needs_no_key
+from showandtell.providers.model_lists import ListedModel, providers_with_lists
 from showandtell.server.auth.cached_fetch import CachedFetch
 from showandtell.server.config import DEFAULT_MODEL
-from showandtell.server.listed_models import LOCAL, kept_lists
+from showandtell.server.listed_models import kept_lists
 from showandtell.server.provider_keys.access import ProviderAccess, Transports, check_host
 from showandtell.server.provider_keys.stored_keys import StoredKey, key_provider, usable_key
 from showandtell.storage.blobs.bounded_dict import LruDict
@@ -153,8 +155,9 @@ class ModelCatalog:
                 return None
             return await self.lists.of(provider, exchange)
 
-        lists = await asyncio.gather(*map(ask, MODEL_LISTS))
-        return {provider: found for provider, found in zip(MODEL_LISTS, lists, strict=True) if found is not None}
+        asked = providers_with_lists()
+        lists = await asyncio.gather(*map(ask, asked))
+        return {provider: found for provider, found in zip(asked, lists, strict=True) if found is not None}
 
     def _make_entries(
         self, listed: Mapping[str, Sequence[ListedModel]], keys: Mapping[str, StoredKey]
@@ -214,7 +217,8 @@ class EntryMaker:
 
 def kinds_of_list(provider: str, listed: ListedModel) -> tuple[Modality, ...]:
     """What a list tells of a model, if runs ask the same list."""
-    if listed.kinds is None or not ROWS[provider].modalities:
+    host = find_host(provider)
+    if listed.kinds is None or host is None or not host.modalities:
         return ()
     return tuple(Modality(kind, kind in listed.kinds, "its host lists it", "", 0.0) for kind in TOOL_RESULT_KINDS)
 
@@ -274,6 +278,6 @@ def explain_unavailable(
         exchange = connect_with(provider, keys, environ)
     except BadInput as error:
         return str(error)
-    if provider not in LOCAL:
+    if not needs_no_key(provider):
         return None
     return f"no list of models at {exchange.base}: start the server, or set {own_variables(provider)[0]}"

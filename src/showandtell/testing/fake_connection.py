@@ -8,8 +8,8 @@ from showandtell.agent.settings import Connection
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.wire.http import Send
 from showandtell.network.transport import Transport
+from showandtell.providers.connect import BASES
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.rows import BASES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 from showandtell.core.capabilities.cells import Target
 from showandtell.errors import MissingKey
-from showandtell.providers.rows import ROWS, HostRow, default_base
+from showandtell.providers.connect import default_base
+from showandtell.providers.hosts import HostRow, find_host
 
 
 def find_other_host(target: Target, base: str) -> str:
@@ -14,7 +15,7 @@ def find_other_host(target: Target, base: str) -> str:
 
     If each account has its own host, as on Azure, those with the domain of the row's example are the provider's.
     """
-    row = ROWS.get(target.provider)
+    row = find_host(target.provider)
     if row is None:  # the inspector
         return ""
     host = host_of(base)

@@ -25,7 +25,7 @@ from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.wire.parsers import PARSERS
 from showandtell.inspector.request import Call, Reply
 from showandtell.network.transport import Transport
-from showandtell.providers.rows import connect
+from showandtell.providers.connect import connect
 from support import scripted
 from support.agents import make_agent
 from support.cli_runs import SAMPLES, run

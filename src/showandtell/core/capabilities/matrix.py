@@ -15,7 +15,8 @@ import msgspec
 from showandtell.core.capabilities.cells import Capability, Place, Target, Verdict
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.overrides import select
-from showandtell.core.capabilities.resolve import families, find_family, resolve
+from showandtell.core.capabilities.registry import families
+from showandtell.core.capabilities.resolve import find_family, resolve
 from showandtell.core.display.words import one_line
 from showandtell.core.media_types.kinds import Kind
 

@@ -13,16 +13,11 @@ from showandtell.core.capabilities.answer_formats import find_answer_format
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.provider_tools import find_hosted
-from showandtell.core.capabilities.table import FAMILIES, PROVIDERS
+from showandtell.core.capabilities.registry import families, families_of, is_known, providers
 from showandtell.core.capabilities.windows import costs_of, window_of
 from showandtell.errors import UnknownModel
 
 INSPECTOR = "inspector"
-
-
-def families() -> tuple[Family, ...]:
-    """All rows of the table, in order. `find_family` says which of them a model belongs to."""
-    return FAMILIES
 
 
 def resolve(model: str, overrides: Sequence[Capability] = ()) -> Target:
@@ -69,17 +64,17 @@ def split_name(name: str) -> tuple[str, str]:
     if name == INSPECTOR:
         return INSPECTOR, examples_of(INSPECTOR)[0]
     provider, colon, model = name.partition(":")
-    if provider in PROVIDERS and model.strip():
+    if colon and model.strip() and is_known(provider):
         return provider, model
-    if provider in PROVIDERS:
+    if is_known(provider):
         raise UnknownModel(f"{name!r} names no model: write it as in {provider}:{examples_of(provider)[0]}")
     if not colon:
-        similar = _providers_of(name) or get_close_matches(name, PROVIDERS, cutoff=0.6)
+        similar = _providers_of(name) or get_close_matches(name, providers(), cutoff=0.6)
         raise UnknownModel(
-            f"{name!r} is not written as provider:model.{_suggestion(similar)} Providers: {', '.join(PROVIDERS)}"
+            f"{name!r} is not written as provider:model.{_suggestion(similar)} Providers: {', '.join(providers())}"
         )
-    similar = [f"{match}:{model}" for match in get_close_matches(provider, PROVIDERS, cutoff=0.6)]
-    raise UnknownModel(f"unknown provider {provider!r}.{_suggestion(similar)} Providers: {', '.join(PROVIDERS)}")
+    similar = [f"{match}:{model}" for match in get_close_matches(provider, providers(), cutoff=0.6)]
+    raise UnknownModel(f"unknown provider {provider!r}.{_suggestion(similar)} Providers: {', '.join(providers())}")
 
 
 def find_family(provider: str, model: str) -> Family | None:
@@ -87,19 +82,19 @@ def find_family(provider: str, model: str) -> Family | None:
 
     None only if the provider has no default.
     """
-    matches = [family for family in FAMILIES if family.provider == provider and family.has(model)]
+    matches = [family for family in families_of(provider) if family.has(model)]
     return max(matches, key=attrgetter("subfamily"), default=None)
 
 
 def examples_of(provider: str) -> list[str]:
     """The models of a provider that users are offered; the last one stands for any other model."""
-    return [family.example for family in FAMILIES if family.provider == provider and not family.subfamily]
+    return [family.example for family in families_of(provider) if not family.subfamily]
 
 
 def _providers_of(model: str) -> list[str]:
     """Up to three full names of a model whose provider is missing: `openai:gpt-5` for `gpt-5`."""
-    providers = [family.provider for family in FAMILIES if family.patterns != ANY_MODEL and family.has(model)]
-    return [f"{provider}:{model}" for provider in dict.fromkeys(providers)][:3]
+    found = [family.provider for family in families() if family.patterns != ANY_MODEL and family.has(model)]
+    return [f"{provider}:{model}" for provider in dict.fromkeys(found)][:3]
 
 
 def _suggestion(names: Sequence[str]) -> str:

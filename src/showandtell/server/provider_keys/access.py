@@ -12,8 +12,9 @@ from showandtell.agent.settings import Connection
 from showandtell.network.address_guard import AddressGuard, host_and_port
 from showandtell.network.transport import Transport
 from showandtell.providers.auth import find_variable
+from showandtell.providers.connect import own_variables
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.rows import ROWS, own_variables
+from showandtell.providers.hosts import all_hosts
 from showandtell.server.auth.stored_secrets import StoredSecrets
 from showandtell.server.config import Config
 from showandtell.server.provider_keys.stored_keys import ProviderKey, StoredKeys, UnusableKey
@@ -74,7 +75,7 @@ def check_host(provider: str, exchange: Exchange, key: ProviderKey | None) -> No
 
 def named_hosts(environ: Mapping[str, str], *, local_defaults: bool) -> Iterator[str]:
     """The hosts, as `host:port`, that the environment names as base URLs, and those of local servers by default."""
-    for provider, row in ROWS.items():
+    for provider, row in all_hosts().items():
         found = find_variable((*own_variables(provider), *row.variables), environ)
         if found is not None:
             yield netloc_of(row.read(found[1]))

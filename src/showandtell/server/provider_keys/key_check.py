@@ -12,7 +12,7 @@ from showandtell.core.capabilities.resolve import examples_of
 from showandtell.errors import BadInput, ProviderError, ProviderUnavailable
 from showandtell.network.address_guard import host_and_port, how_to_name
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.model_lists import MODEL_LISTS, KeyRefused, ListedModel, list_models
+from showandtell.providers.model_lists import KeyRefused, ListedModel, list_models, model_list_of
 from showandtell.providers.retry import RetryPolicy
 
 #: Seconds until a provider must have answered.
@@ -51,8 +51,8 @@ async def check_key(provider: str, connection: Connection) -> tuple[Exchange, tu
 
 async def list_or_ask(provider: str, exchange: Exchange, agent: Agent) -> tuple[ListedModel, ...]:
     """The models of the provider. Without a list, one short question shows whether it takes the key."""
-    if provider in MODEL_LISTS:
-        return await list_models(exchange, MODEL_LISTS[provider], check_key=True)
+    if (models := model_list_of(provider)) is not None:
+        return await list_models(exchange, models, check_key=True)
     run = await agent.run("Answer with the word OK.")
     match run.error:
         case ProviderUnavailable() as error:

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
+from showandtell.core.capabilities.registry import find_provider
 from showandtell.errors import BadInput, NotFound
 from showandtell.providers.auth import check_base, find_variable
-from showandtell.providers.rows import ROWS
+from showandtell.providers.hosts import all_hosts, host_of
 from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.auth.errors import Forbidden
 from showandtell.server.json_body import describe_body, json_body
@@ -48,8 +49,17 @@ NAMES: Mapping[str, str] = {
     "lmstudio": "LM Studio",
     "litellm": "LiteLLM",
 }
-#: Providers whose keys can be stored: those that take one, each under one name.
-KEYED: tuple[str, ...] = tuple(name for name, row in ROWS.items() if row.keys and name not in SAME_KEY)
+
+
+def keyed_providers() -> tuple[str, ...]:
+    """The providers whose keys can be stored: those that take one, each under one name."""
+    return tuple(name for name, row in all_hosts().items() if row.keys and name not in SAME_KEY)
+
+
+def title_of(provider: str) -> str:
+    """The name that people read."""
+    known = find_provider(provider)
+    return NAMES[provider] if known is None else known.title or known.name
 
 
 class ProviderStatus(Struct, frozen=True):
@@ -181,11 +191,11 @@ async def set_provider_key(
     check_provider(server, provider)
     base_url = body.base_url.strip() if body.base_url is not None else None
     (await permissions_of(server, user)).check(body.use, base_url=base_url is not None)
-    if ROWS[provider].needs_key and not body.api_key.strip():
+    if host_of(provider).needs_key and not body.api_key.strip():
         raise BadInput("the key is empty: paste the one that the provider shows")
     given = ProviderKey(body.api_key.strip(), base_url or None, "")
     if given.base_url is not None:
-        row = ROWS[provider]
+        row = host_of(provider)
         server.access.guard.check(check_base("base_url", row.read(given.base_url), row.example))
     exchange, models = await check_key(provider, server.access.transports.connection(given))
     tested = replace(given, host=exchange.base)
@@ -208,7 +218,7 @@ async def delete_provider_key(
 
 def check_provider(server: Server, provider: str) -> None:
     """Raise `NotFound` for an unknown provider, and for any if the program around this one has the keys."""
-    if server.host_users is not None or provider not in KEYED:
+    if server.host_users is not None or provider not in keyed_providers():
         raise NotFound(f"there is no provider {provider!r:.60} with a key that can be stored here")
 
 
@@ -219,12 +229,12 @@ def owner_of(use: Literal["everyone", "own"], user: User) -> str:
 
 def statuses(keys: Mapping[str, StoredKey], permissions: Permissions) -> list[ProviderStatus]:
     """How a user reaches each provider. Only those who may store keys see hosts."""
-    return [status_of(provider, keys, permissions) for provider in KEYED]
+    return [status_of(provider, keys, permissions) for provider in keyed_providers()]
 
 
 def status_of(provider: str, keys: Mapping[str, StoredKey], permissions: Permissions) -> ProviderStatus:
     """How a user reaches a provider. It may read files of cloud accounts."""
-    stored, row, host, problem = keys.get(provider), ROWS[provider], None, None
+    stored, row, host, problem = keys.get(provider), host_of(provider), None, None
     try:
         host = connect_with(provider, keys, os.environ).base
     except BadInput as error:
@@ -236,7 +246,7 @@ def status_of(provider: str, keys: Mapping[str, StoredKey], permissions: Permiss
         key = "environment"
     return ProviderStatus(
         provider,
-        NAMES[provider],
+        title_of(provider),
         key,
         needs_key=row.needs_key,
         needs_base_url=not row.base,

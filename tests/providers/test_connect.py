@@ -8,7 +8,8 @@ from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.capabilities.table import PROVIDERS
 from showandtell.core.wire.renderers import APIS
 from showandtell.errors import BadInput, MissingKey
-from showandtell.providers.rows import ROWS, connect, locate
+from showandtell.providers.connect import connect, locate
+from showandtell.providers.hosts import ROWS
 
 KEY = "sk-canary-1234567890"
 HOSTED = {

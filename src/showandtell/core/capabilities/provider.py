@@ -1,0 +1,65 @@
+"""`Provider`: a host of models as one value. Packages of others and programs add theirs by it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from showandtell.core.capabilities.cells import Api
+from showandtell.core.capabilities.family import Family
+from showandtell.errors import BadInput
+
+#: The header that carries a key.
+KeyHeader: TypeAlias = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key"]
+
+NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+
+class ApiKey(Struct, frozen=True):
+    """A provider's key: the environment variable that has it, and the header that carries it.
+
+    required: False for a host that also answers without one.
+    """
+
+    variable: str
+    header: KeyHeader = "bearer"
+    required: bool = True
+
+
+class Provider(Struct, frozen=True, kw_only=True):
+    """A host of models: where it is, the API that it speaks, its key, and what its models take.
+
+    name: what stands before the colon of its models' names: lower-case letters, digits and hyphens.
+    base_url: where the paths of the API begin, as the vendor's SDK of that API expects it: with /v1 for OpenAI's.
+    auth: None if the host takes no key.
+    families: the models. The first that matches counts; the last one, with the patterns `ANY_MODEL`, is for all others.
+    headers: sent with every request.
+    title: the name that people read; empty for `name`.
+
+    >>> from showandtell.extending import ANY_MODEL, ApiKey, Family, Provider
+    >>> models = Family("acme", "openai-chat", ANY_MODEL, "acme-1", ())
+    >>> Provider(name="acme", base_url="https://api.acme.example/v1", api="openai-chat", families=(models,)).auth
+    """
+
+    name: str
+    base_url: str
+    api: Api
+    families: tuple[Family, ...]
+    auth: ApiKey | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise BadInput(f"{self.name!r} is no name of a provider: use lower-case letters, digits and hyphens")
+        if not self.families:
+            raise BadInput(f"the provider {self.name} has no families of models: add one, with the patterns ANY_MODEL")
+        for family in self.families:
+            if (family.provider, family.api) != (self.name, self.api):
+                raise BadInput(
+                    f"the family of {family.example} is one of {family.provider!r} with {family.api!r}: it belongs to "
+                    f"{self.name!r} with {self.api!r}"
+                )
