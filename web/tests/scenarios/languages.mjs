@@ -44,7 +44,7 @@ export async function a_german_browser_sees_german_and_keeps_the_choice_of_engli
   await page.getByRole("link", { name: "Einstellungen", exact: true }).click();
   await page.getByRole("radio", { name: "English" }).click();
   await page.getByRole("heading", { name: "Settings" }).waitFor();
-  assert.equal(await page.title(), "Settings – Show & Tell");
+  await context.until("the title is English", async () => (await page.title()) === "Settings – Show & Tell");
   assert.ok(await page.getByRole("radio", { name: "English" }).evaluate((radio) => radio === document.activeElement));
   loaded.clear();
   await page.goto(new URL("/", first.url()).href);
