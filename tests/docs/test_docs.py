@@ -25,7 +25,7 @@ DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = sorted((ROOT / "docs" / "providers").glob("*.md"))
 RUN = [ROOT / "README.md", *DOCS]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-READ = [*RUN, *PAGES, *sorted((ROOT / "docs" / "adr").glob("*.md")), ROOT / "SECURITY.md"]
+READ = [*RUN, *PAGES, *sorted((ROOT / "docs" / "adr").glob("*.md")), ROOT / "SECURITY.md", ROOT / "CONTRIBUTING.md"]
 BLOCK = re.compile(r"^(`{3,})(\w+)(?: (\S+))?\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ showandtell (.*)\n((?:(?!\$ ).*\n?)*)", re.MULTILINE)
 #: `![caption](file:5)` is what a model writes to place a file.
