@@ -17,11 +17,16 @@ export function QueuePanel({ sessionView }: { sessionView: SessionView }) {
   const [queue, setQueue] = useState<Queue | null>(null);
   const list = useRef<HTMLUListElement>(null);
   const requests = useRef(0);
+  const latest = useRef(sessionView);
+  latest.current = sessionView;
   const load = useCallback(async () => {
     const mine = ++requests.current;
     try {
       const found = await loadQueue(id);
-      if (mine === requests.current) setQueue(found);
+      if (mine !== requests.current) return;
+      setQueue(found);
+      const { about, busy, session } = latest.current;
+      if (!busy && found.pending.length < (about?.pending ?? 0)) void session.refreshQuietly(); // one was sent meanwhile
     } catch (error) {
       showError(error);
     }

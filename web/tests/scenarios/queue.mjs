@@ -28,6 +28,14 @@ async function add(page, text) {
   await items(page).nth(before).waitFor();
 }
 
+/** Waits until an answer is complete and says something. Between two answers the page is idle for a moment. */
+async function waitForWords(context, page, count, words) {
+  await waitForAnswer(page, count);
+  const answer = answers(page).nth(count - 1);
+  await context.until(`answer ${count} says ${words}`, async () => words.test(await answer.innerText()));
+  return waitForAnswer(page, count);
+}
+
 export async function messages_are_sent_one_after_the_other_when_answers_have_ended(context) {
   const page = await startAnswer(context);
   assert.equal(await page.getByRole("button", { name: "Send after this answer" }).count(), 0, "nothing is written");
@@ -41,11 +49,25 @@ export async function messages_are_sent_one_after_the_other_when_answers_have_en
   await context.until("they changed places", async () => (await texts(page))[0] === "Say: four");
   await context.call("resume");
   await answers(page).nth(2).waitFor();
-  await waitForAnswer(page, 3);
-  await context.until("all have their text", async () => (await answers(page).locator(".prose").count()) === 3); // the page is idle between two
+  await waitForWords(context, page, 3, /three/);
   assert.equal(await queue(page).count(), 0);
   assert.deepEqual((await answers(page).locator(".prose").allInnerTexts()).map((text) => text.trim()), ["one two", "four", "three"]);
   await userMessages(page).last().getByText("notes.txt").first().waitFor();
+}
+
+export async function a_message_that_was_sent_between_two_looks_of_the_page_is_shown(context) {
+  const page = await startAnswer(context);
+  await add(page, "Say: three");
+  const looks = [];
+  await page.route(/conversations\/conv_[^/]+\?newest/, async (route) => {
+    if (looks.push(route) > 1) return route.continue();
+    const response = await route.fetch(); // the server has sent the message by then
+    const conversation = await response.json();
+    await route.fulfill({ response, json: { ...conversation, messages: conversation.messages.slice(0, 2), running: false, pending: 1 } });
+  });
+  await context.call("resume");
+  await waitForWords(context, page, 2, /three/);
+  assert.equal(await queue(page).count(), 0);
 }
 
 export async function queued_messages_survive_a_reload_and_can_be_edited_and_removed(context) {
@@ -64,8 +86,7 @@ export async function queued_messages_survive_a_reload_and_can_be_edited_and_rem
   await action(page, "Remove “Say: four”").click();
   await context.until("it is gone", async () => (await items(page).count()) === 1);
   await context.call("resume");
-  await waitForAnswer(page, 2);
-  assert.match(await answers(page).last().innerText(), /thirty/);
+  await waitForWords(context, page, 2, /thirty/);
   assert.equal(await userMessages(page).count(), 2);
 }
 
@@ -90,8 +111,7 @@ export async function another_tab_shows_the_queue_and_its_older_edit_is_refused_
   await context.until("the second attempt replaces it", async () => (await texts(page))[0] === "Say: from the other tab");
   await context.call("resume");
   for (const tab of [page, other]) {
-    await waitForAnswer(tab, 2);
-    assert.match(await answers(tab).last().innerText(), /from the other tab/);
+    await waitForWords(context, tab, 2, /from the other tab/);
     assert.equal(await userMessages(tab).count(), 2);
   }
 }
@@ -104,14 +124,13 @@ export async function a_stopped_answer_holds_the_queue_until_one_is_sent_now(con
   await queue(page).getByText("The last answer is incomplete: send one when you are ready.").waitFor();
   assert.deepEqual(await texts(page), ["Say: three", "Say: four"]);
   await action(page, "Send “Say: four” now").click();
-  await waitForAnswer(page, 3);
+  await waitForWords(context, page, 3, /three/);
   assert.deepEqual((await answers(page).locator(".prose").allInnerTexts()).map((text) => text.trim()), ["one", "four", "three"]);
   await send(page, "Say: five ⏸six");
   await answers(page).nth(3).getByText("five").waitFor();
   await add(page, "Say: seven");
   await action(page, "Stop the answer and send “Say: seven” now").click();
-  await waitForAnswer(page, 5);
-  assert.match(await answers(page).last().innerText(), /seven/);
+  await waitForWords(context, page, 5, /seven/);
 }
 
 export async function the_queue_is_used_by_keyboard_alone(context) {
@@ -136,8 +155,7 @@ export async function the_queue_is_used_by_keyboard_alone(context) {
   await context.until("it is saved", async () => (await texts(page))[0] === "Say: three!");
   await context.until("the focus is back", () => page.evaluate(() => document.activeElement?.className.includes("queue-edit")));
   await context.call("resume");
-  await waitForAnswer(page, 3);
-  await answers(page).last().getByText("three!").waitFor();
+  await waitForWords(context, page, 3, /three!/);
 }
 
 export async function the_queue_on_a_dark_phone_is_accessible_and_fits(context) {
