@@ -34,7 +34,7 @@ export function Pages(p: { file: Attachment; from?: number | undefined }) {
     go((now) => now + by);
   };
   return (
-    <dialog ref={dialog} className="viewer viewer-document" aria-label={titleOf(file)} onClose={close} onKeyDown={onKeyDown}>
+    <dialog ref={dialog} className="viewer viewer-document" aria-label={titleOf(file)} onKeyDown={onKeyDown}>
       <header className="viewer-bar">
         <p className="viewer-title">
           <span>{titleOf(file)}</span>

@@ -43,7 +43,7 @@ export function Pictures(p: { pictures: readonly Picture[]; at: number }) {
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} className="viewer" aria-label={t("viewer.pictures")} onClose={close} onKeyDown={onKeyDown}>
+    <dialog ref={dialog} className="viewer" aria-label={t("viewer.pictures")} onKeyDown={onKeyDown}>
       <header className="viewer-bar">
         <p className="viewer-title" aria-live="polite">
           <span>{other ? t("viewer.both", { one: picture.title, other: other.title }) : picture.title}</span>

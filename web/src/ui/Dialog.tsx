@@ -29,7 +29,6 @@ function Opened(props: Omit<DialogProps, "open">) {
       ref={dialog}
       className={`dialog dialog-${place} ${className}`}
       aria-labelledby={heading}
-      onClose={onClose}
       onClick={(event) => {
         // A click on the dialog element itself is one on its backdrop: the content is a child.
         if (event.target === dialog.current) onClose();

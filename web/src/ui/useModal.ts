@@ -9,10 +9,22 @@ export function useModal(close: () => void) {
   now.current = close;
   useLayoutEffect(() => {
     const shown = dialog.current;
-    shown?.showModal();
+    if (!shown) return;
+    shown.showModal();
     const uncover = cover(() => now.current());
+    const closed = () => now.current();
+    // The browser would close it and return the focus before it tells us: a key that opens it again would be lost.
+    const cancel = (event: Event) => {
+      if (event.target !== shown) return; // that of a file chooser
+      event.preventDefault();
+      now.current();
+    };
+    shown.addEventListener("cancel", cancel);
+    shown.addEventListener("close", closed);
     return () => {
-      shown?.close();
+      shown.removeEventListener("cancel", cancel);
+      shown.removeEventListener("close", closed); // it comes later, and may be taken for that of the next one
+      shown.close();
       uncover();
     };
   }, []);
