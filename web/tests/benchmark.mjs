@@ -84,7 +84,11 @@ async function measureUse() {
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: /^Model/ }).first().click();
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Copy the answer" }).last().click();
+  await page.waitForTimeout(300);
+  const copy = page.getByRole("button", { name: "Copy the answer" }).last();
+  await copy.scrollIntoViewIfNeeded(); // from the start to the end, which is no answer to an input
+  await page.waitForTimeout(300);
+  await copy.click();
   await page.locator(".message .file-picture").last().click();
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
