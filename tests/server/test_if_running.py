@@ -5,44 +5,20 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from showandtell.agent.tools import tool
 from support.postgres import each_database, ready_database
 from support.serving import chat_body, chunks_of, kinds, serving
-from support.two_users import ask, open_accounts
+from support.slow_answers import slow_answer
+from support.two_users import ask
 
 pytestmark = pytest.mark.anyio
-
-
-class Slow:
-    """A tool that returns when the test says so."""
-
-    def __init__(self):
-        self.begun, self.may_end = asyncio.Event(), asyncio.Event()
-
-        @tool
-        async def wait() -> str:
-            """Wait."""
-            self.begun.set()
-            await self.may_end.wait()
-            return "done waiting"
-
-        self.tool = wait
 
 
 @asynccontextmanager
 async def answering(folder, user=None, **settings):
     """A server on which an answer to "m1" runs: the site, the answer, and its tool. `user` is one of several."""
-    slow = Slow()
-    async with serving(folder, tools=(slow.tool,), **settings) as site:
-        session = open_accounts(site)(user) if user else site.session
-        answer = asyncio.create_task(site.post("/wait", id="m1", session=session))
-        async with asyncio.timeout(60):
-            await slow.begun.wait()
-        try:
-            yield site, answer, slow
-        finally:
-            slow.may_end.set()
-            await answer
+    async with slow_answer(folder, user, **settings) as (site, _, answer, slow):
+        yield site, answer, slow
+    await answer
 
 
 async def questions(site):

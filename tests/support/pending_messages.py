@@ -5,42 +5,16 @@ from contextlib import asynccontextmanager
 
 from sqlalchemy import func, select, update
 
-from showandtell.agent.tools import tool
 from showandtell.storage.database.tables import pending_messages
-from support.serving import serving
-from support.two_users import ask, open_accounts
-
-
-class Slow:
-    """A tool that returns when the test says so."""
-
-    def __init__(self):
-        self.begun, self.may_end = asyncio.Event(), asyncio.Event()
-
-        @tool
-        async def wait() -> str:
-            """Wait."""
-            self.begun.set()
-            await self.may_end.wait()
-            return "done waiting"
-
-        self.tool = wait
+from support.slow_answers import slow_answer
+from support.two_users import ask
 
 
 @asynccontextmanager
 async def answering(folder, user=None, **settings):
     """A server on which an answer to "m1" runs: the site, the conversation's id, and the tool that it waits for."""
-    slow = Slow()
-    async with serving(folder, tools=(slow.tool,), **settings) as site:
-        session = open_accounts(site)(user) if user else site.session
-        answer = asyncio.create_task(site.post("/wait", id="m1", session=session))
-        async with asyncio.timeout(60):
-            await slow.begun.wait()
-        try:
-            yield site, (await ask(session, "GET", "/api/conversations"))[1]["conversations"][0]["id"], slow
-        finally:
-            slow.may_end.set()
-            await asyncio.gather(answer, return_exceptions=True)  # a deleted conversation's breaks off
+    async with slow_answer(folder, user, **settings) as (site, session, _, slow):
+        yield site, (await ask(session, "GET", "/api/conversations"))[1]["conversations"][0]["id"], slow
 
 
 async def add(site, conversation, text, files=(), session=None, **more):
