@@ -5,6 +5,7 @@ import { lazy } from "../files/lazy";
 import type { Kind } from "../files";
 import { sizeOf, t } from "../language";
 import { StorageUse, useStorage } from "../settings/StorageUse";
+import { useLater } from "../state/useLater";
 import { Button, Spinner } from "../ui";
 import { Files } from "./Files";
 import { SIZE, useFileList, type UsedFile } from "./useFileList";
@@ -144,14 +145,4 @@ function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filt
       </select>
     </div>
   );
-}
-
-/** Debounces a value. */
-function useLater(value: string, milliseconds: number): string {
-  const [late, setLate] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(value), milliseconds);
-    return () => clearTimeout(timer);
-  }, [value, milliseconds]);
-  return late;
 }

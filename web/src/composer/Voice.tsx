@@ -5,7 +5,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type PlainKey, t } from "../language";
 import { spoken } from "../language/language";
 import { touches } from "../state/media";
-import { Button, Dialog, IconButton, toast } from "../ui";
+import { Button, Dialog, Icon, IconButton, toast } from "../ui";
 import { keptVoiceLanguage, makeRecognition, makeWriter, type Recognition } from "./speech";
 
 type Props = {
@@ -127,23 +127,10 @@ export function Voice({ box, text, write }: Props) {
   );
 }
 
-function MicrophoneIcon() {
-  return (
-    <svg
-      className="icon"
-      width={20}
-      height={20}
-      viewBox="0 0 24 24"
-      fill="none"
-      stroke="currentColor"
-      strokeWidth={1.75}
-      strokeLinecap="round"
-      strokeLinejoin="round"
-      aria-hidden="true"
-    >
-      <path d="M12 3.5a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0v-5a3 3 0 0 0-3-3z" />
-      <path d="M5.5 11a6.5 6.5 0 0 0 13 0" />
-      <path d="M12 17.5v3" />
-    </svg>
-  );
-}
+const MicrophoneIcon = () => (
+  <Icon>
+    <path d="M12 3.5a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0v-5a3 3 0 0 0-3-3z" />
+    <path d="M5.5 11a6.5 6.5 0 0 0 13 0" />
+    <path d="M12 17.5v3" />
+  </Icon>
+);

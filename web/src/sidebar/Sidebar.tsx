@@ -7,6 +7,7 @@ import { cover, follow } from "../router";
 import { useApp } from "../state/AppProvider";
 import { useList } from "../state/list";
 import { useMatch } from "../state/media";
+import { useLater } from "../state/useLater";
 import { CloseIcon, FileIcon, FilterIcon, GearIcon, IconButton, PanelIcon, PlusIcon, SearchIcon, TableIcon } from "../ui";
 import { List } from "./List";
 
@@ -138,16 +139,6 @@ function walk(event: KeyboardEvent) {
   if (!step || at < 0) return;
   event.preventDefault();
   stops[at + step]?.focus();
-}
-
-/** Debounces a value. */
-function useLater(value: string, milliseconds: number): string {
-  const [late, setLate] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(value), milliseconds);
-    return () => clearTimeout(timer);
-  }, [value, milliseconds]);
-  return late;
 }
 
 function Mark() {

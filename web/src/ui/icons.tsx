@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 
 type IconProps = { size?: number };
 
-function Icon({ size = 20, children }: IconProps & { children: ComponentChildren }) {
+/** The frame of an icon; parts that load later draw their own in it. */
+export function Icon({ size = 20, children }: IconProps & { children: ComponentChildren }) {
   return (
     <svg
       className="icon"
