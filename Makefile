@@ -7,7 +7,7 @@ export UV_SYSTEM_CERTS := 1
 # Containers often set this; without compiled files each of the hundred processes of the tests compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page modules wheel browser test stress soak leaks lint bench docs pictures lock clean
+.PHONY: run chat setup page modules wheel release-check browser test stress soak leaks lint bench docs pictures lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -92,6 +92,10 @@ wheel: page | $(UV)
 	@rm -f dist/showandtell-*.whl
 	@$(UV) build --quiet --wheel --python $(PYTHON) --build-constraints requirements.txt --require-hashes --out-dir dist
 	@ls dist/showandtell-*.whl
+
+# Try the wheel and the sdist with each extra alone and with all, on each Python that is installed here: CONTRIBUTING.md.
+release-check: .venv/.ready-dev modules page
+	.venv/bin/python -m pytest tests/install --release --numprocesses 3 --dist worksteal
 
 $(UV): requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Show & Tell needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'

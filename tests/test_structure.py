@@ -18,7 +18,8 @@ PAGE = REPOSITORY / "web" / "src"
 #: The layers that each layer imports, besides itself and the layers below those. Every top-level name is listed.
 LAYERS = {
     "errors": (),
-    "lazy": (),
+    "installation": (),
+    "lazy": ("installation",),
     "plugins": (),
     "version": (),
     "samples": (),

@@ -29,7 +29,12 @@ def lazy_names(module: str, module_of: Mapping[str, str]) -> tuple[Callable[[str
     def get(name: str) -> Any:
         if name not in module_of:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(f"showandtell.{module_of[name]}"), name)
+        try:
+            value = getattr(importlib.import_module(f"showandtell.{module_of[name]}"), name)
+        except ModuleNotFoundError as error:
+            from showandtell.installation import missing_module  # noqa: PLC0415 - needed only here
+
+            raise missing_module(f"{module}.{name}", error) from None
         setattr(sys.modules[module], name, value)
         return value
 

@@ -391,7 +391,7 @@ def list_referring(target):
 def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch, module, name, media_type):
     monkeypatch.setattr(module, name, None)
     (tmp_path / "file").write_bytes(b"<p>x")
-    with pytest.raises(BadFile, match=r"needs showandtell\[office\]: install it: pip install"):
+    with pytest.raises(BadFile, match=r"needs showandtell\[office\]: `showandtell doctor` says"):
         office.make_text(str(tmp_path / "file"), media_type, Conversion("text"), str(tmp_path))
 
 

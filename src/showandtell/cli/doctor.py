@@ -25,10 +25,10 @@ from showandtell.config.settings import Settings
 from showandtell.config.user_settings import data_folder
 from showandtell.core.display.words import plain
 from showandtell.errors import ShowAndTellError
+from showandtell.installation import install_command
 from showandtell.media.gate import COMMAND
 from showandtell.media.sandbox import Walls
 from showandtell.media.worker import ChildFailed, MediaWorker
-from showandtell.storage.location import check_libraries
 from showandtell.version import VERSION
 
 State: TypeAlias = Literal["ok", "lacks", "BROKEN"]
@@ -61,14 +61,20 @@ WALLS = {
         "neither the filter of system calls nor Landlock can be used",
     ),
 }
-#: Modules of optional decoders, and what can't be read without them.
-DECODERS = {
-    "av": ("av", "audio and video"),
-    "pillow_heif": ("images", "HEIC"),
-    "resvg_py": ("images", "SVG"),
-    "mammoth": ("office", "Word, Excel and PowerPoint files"),
-    "rapidocr": ("ocr", "text in images"),
-    "pocketsphinx": ("asr", "speech"),
+#: A module of each extra, and what is not possible without it.
+EXTRAS = {
+    "asr": ("pocketsphinx", "speech can't be written down"),
+    "av": ("av", "audio and video can't be read"),
+    "bedrock": ("botocore", "AWS's profiles and roles can't be used"),
+    "history": ("sqlalchemy", "conversations can't be stored"),
+    "images": ("pillow_heif", "HEIC and SVG can't be read"),
+    "ocr": ("rapidocr", "the inspector can't read text in images"),
+    "office": ("mammoth", "Word, Excel and PowerPoint files can't be read"),
+    "postgres": ("psycopg", "PostgreSQL can't be used"),
+    "remote": ("obstore", "files can't be stored in S3, GCS or Azure"),
+    "server": ("fastapi", "the chat server can't be started"),
+    "telemetry": ("opentelemetry.sdk", "traces can't be exported"),
+    "vertex": ("google.auth", "Google's credentials can't be used"),
 }
 
 
@@ -99,13 +105,21 @@ def doctor(settings: Settings) -> None:
 
 
 def check_versions() -> Iterator[Finding]:
-    """The versions, and the optional decoders that are missing."""
+    """The versions, the extras that are missing, and the command that adds them."""
     yield Finding("ok", "version", f"showandtell {VERSION}, Python {platform.python_version()}")
     yield Finding("ok", "system", f"{platform.system()} {platform.release()}, {platform.machine()}")
-    for module, (extra, purpose) in DECODERS.items():
-        if find_spec(module) is None:
-            words = f"{purpose} can't be read: pip install 'showandtell[{extra}]'"
-            yield Finding("lacks", module, words)
+    missing = {extra: words for extra, (module, words) in EXTRAS.items() if not is_installed(module)}
+    yield from (Finding("lacks", extra, words) for extra, words in missing.items())
+    if missing:
+        yield Finding("lacks", "extras", f"to add them, or some of them: {install_command(*missing)}")
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module is there, without importing it."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # not even the package that it is in
+        return False
 
 
 def check_decoder(command: tuple[str, ...] = COMMAND) -> Iterator[Finding]:
@@ -133,7 +147,8 @@ def check_data(folder: Path, database: str | None) -> Iterator[Finding]:
         yield from check_folder(folder)
     else:
         yield Finding("ok", "data folder", f"{folder} isn't there yet; it is created when it is needed")
-    yield check("database", lambda: check_database(folder, database))
+    if is_installed(EXTRAS["history"][0]):
+        yield check("database", lambda: check_database(folder, database))
 
 
 def check_folder(folder: Path) -> Iterator[Finding]:
@@ -152,7 +167,6 @@ def check_folder(folder: Path) -> Iterator[Finding]:
 
 def check_database(folder: Path, url: str | None) -> str:
     """Read from the database, and say what it is; raises what its driver raises."""
-    check_libraries()
     from sqlalchemy import create_engine, text  # noqa: PLC0415 - its libraries are an extra, and large
 
     from showandtell.storage.database.database import read_url  # noqa: PLC0415 - the same

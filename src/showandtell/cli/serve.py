@@ -27,8 +27,8 @@ from showandtell.cli.sessions import place_of
 from showandtell.config.read import read_instructions
 from showandtell.config.settings import Settings
 from showandtell.errors import UsageError
+from showandtell.installation import install_command
 from showandtell.media.sandbox import hide_process, list_missing_walls
-from showandtell.storage.location import check_libraries
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-INSTALL = "the chat server needs more libraries: pip install 'showandtell[history,server]'"
 #: The first port to try, and how many.
 PORT, PORTS = 8000, 20
 #: Seconds of a run without a limit of its own.
@@ -77,7 +76,6 @@ def serve(settings: Settings, open_page: Open = False, verbose: Verbose = False)
     SHOWANDTELL_OVERRIDES: a file with your own verdicts about models
     SHOWANDTELL_TELEMETRY_CONTENT: 1 adds texts and arguments to traces
     """
-    check_libraries()
     check_server()
     place, own = place_of(settings), settings.server
     options = ServeOptions(settings, verbose)
@@ -112,12 +110,17 @@ def warn_of_missing_walls() -> None:
         log.warning(words, " and ".join(missing))
 
 
+def missing_libraries() -> str:
+    """The error if the server's libraries are missing."""
+    return f"the chat server needs more libraries: {install_command('server')}"
+
+
 def check_server() -> None:
     """Raise `UsageError` if the server's libraries are missing."""
     try:
         importlib.import_module("showandtell.server.app")
     except ImportError as error:
-        raise UsageError(INSTALL) from error
+        raise UsageError(missing_libraries()) from error
 
 
 def config_of(options: ServeOptions) -> Config:

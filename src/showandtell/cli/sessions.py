@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from showandtell.agent.agent import Run
 from showandtell.config.settings import Settings
 from showandtell.errors import NotFound, ProviderError, StorageFailed, UsageError
+from showandtell.installation import install_command
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.files.file_cache import FileCache
-from showandtell.storage.location import DATABASE_NAME, INSTALL, StorageLocation, check_libraries
+from showandtell.storage.location import DATABASE_NAME, StorageLocation, check_libraries
 
 if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
@@ -49,7 +50,8 @@ def choose_location(place: StorageLocation, which: str) -> StorageLocation:
     except UsageError:
         if which != NEW or place.data or place.database or place.blobs:
             raise
-        typer.echo(f"showandtell: this conversation is not stored; to store conversations: {INSTALL}", err=True)
+        line = install_command("history")
+        typer.echo(f"showandtell: this conversation is not stored; to store conversations: {line}", err=True)
         return replace(place, persistent=False)
     return place
 

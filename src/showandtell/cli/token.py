@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from showandtell.cli.configured import STORE, with_settings
-from showandtell.cli.serve import INSTALL
+from showandtell.cli.serve import missing_libraries
 from showandtell.cli.sessions import OWNER, place_of
 from showandtell.config.settings import Settings
 from showandtell.config.user_settings import data_folder
@@ -51,7 +51,7 @@ def token(settings: Settings, show: Show = False, renew: Renew = False) -> None:
     try:
         output, advice = asyncio.run(make_output(place, show=show, renew=renew))
     except ImportError as error:
-        raise UsageError(INSTALL) from error
+        raise UsageError(missing_libraries()) from error
     typer.echo(output)
     if advice:
         typer.echo(advice, err=True)

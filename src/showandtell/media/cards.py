@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from PIL import Image, ImageDraw, ImageFont
 
 from showandtell.errors import BadFile
+from showandtell.installation import ADVICE
 from showandtell.media.draw import INK, PAPER
 from showandtell.media.sound import av
 
@@ -86,7 +87,7 @@ def write_pdf(objects: Sequence[bytes]) -> bytes:
 def encode_video(image: Image.Image) -> bytes:
     """A video of one still image, H.264 in MP4. Raises `BadFile` if PyAV is not installed."""
     if av is None:
-        raise BadFile("", "can't be filmed: PyAV is not installed", "install showandtell[av]")
+        raise BadFile("", "can't be filmed without showandtell[av]", ADVICE)
     buffer = io.BytesIO()
     with av.open(buffer, "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=FRAMES_A_SECOND)

@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 
 from showandtell.core.wire.http import HttpRequest
 from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
+from showandtell.installation import ADVICE
 from showandtell.providers.auth import check_key, find_variable
 from showandtell.providers.credentials import get_credentials
 
@@ -160,7 +161,7 @@ def chain(environ: Mapping[str, str], profile: str | None = None) -> Any:
     try:
         session, errors = session_of(environ, profile), import_module("botocore.exceptions")
     except ImportError:
-        advice += "; profiles and roles need botocore: pip install 'showandtell[bedrock]'"
+        advice += f"; profiles and roles need botocore, of showandtell[bedrock]: {ADVICE}"
         raise MissingKey(f"Bedrock needs a key: {advice}") from None
     try:
         credentials = session.get_credentials()

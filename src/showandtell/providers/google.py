@@ -10,6 +10,7 @@ from typing import Any
 
 from showandtell.core.wire.http import HttpRequest
 from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
+from showandtell.installation import ADVICE
 from showandtell.providers.auth import find_variable
 from showandtell.providers.credentials import get_credentials
 
@@ -116,7 +117,7 @@ def _default_credentials(_: str) -> Any:
     try:
         auth, errors = import_module("google.auth"), import_module("google.auth.exceptions")
     except ImportError:
-        raise BadInput("Vertex needs google-auth: pip install 'showandtell[vertex]'") from None
+        raise BadInput(f"Vertex needs google-auth, of showandtell[vertex]: {ADVICE}") from None
     try:
         return auth.default(scopes=[SCOPE])[0]
     except (errors.GoogleAuthError, OSError, ValueError) as error:

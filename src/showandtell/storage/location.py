@@ -11,6 +11,7 @@ from msgspec import Struct
 from showandtell.config.user_settings import data_folder
 from showandtell.core.limits import MAX_FILE_BYTES
 from showandtell.errors import UsageError
+from showandtell.installation import install_command
 
 if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 #: The SQLite database in a data folder.
 DATABASE_NAME = "showandtell.db"
 LIBRARIES = ("sqlalchemy", "alembic")
-INSTALL = "pip install 'showandtell[history]'"
-MISSING_LIBRARIES = f"storing conversations needs more libraries: {INSTALL}"
 
 
 class StorageLocation(Struct, frozen=True):
@@ -80,4 +79,4 @@ class StorageLocation(Struct, frozen=True):
 def check_libraries() -> None:
     """Raise `UsageError` unless the libraries for storage are installed."""
     if not all(find_spec(name) is not None for name in LIBRARIES):
-        raise UsageError(MISSING_LIBRARIES)
+        raise UsageError(f"storing conversations needs more libraries: {install_command('history')}")

@@ -344,7 +344,7 @@ def test_without_zstd_blobs_stay_plain_and_compressed_ones_say_what_to_install(f
     monkeypatch.setattr(zstd, "MODULES", ())
     folder.compress(facts)
     assert folder.blob(facts.sha256).read_bytes() == folder.read(facts) == TEXT
-    with pytest.raises(StorageFailed, match="pip install"):
+    with pytest.raises(StorageFailed, match="showandtell doctor"):
         folder.read(other)
 
 

@@ -14,6 +14,7 @@ from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert import shapes
 from showandtell.media.convert.colours import unify
+from showandtell.media.convert.extras import missing
 from showandtell.media.convert.images import resize
 from showandtell.media.convert.shapes import Size
 from showandtell.media.convert.writing import write_within
@@ -42,7 +43,7 @@ XLINK = "{http://www.w3.org/1999/xlink}"
 def make_image(path: str, _media_type: str, conversion: Conversion, folder: str) -> dict[str, Any]:
     """One image. `crop` is in pixels of the drawing's own size, and `scale` is relative to it."""
     if svg_to_bytes is None:
-        raise BadFile("", "can't be drawn: it needs resvg-py", "install showandtell[images]", passing=True)
+        raise missing("images", " to be drawn")
     root = read_drawing(path)
     natural = measure_drawing(root)
     if len(NUMBER.findall(root.get("viewBox", ""))) < 4:  # otherwise the content would not scale with the drawing

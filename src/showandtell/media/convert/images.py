@@ -13,6 +13,7 @@ from showandtell.core.messages.conversion import Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert import shapes
 from showandtell.media.convert.colours import prepare, unify
+from showandtell.media.convert.extras import missing
 from showandtell.media.convert.shapes import Size
 from showandtell.media.convert.writing import write_within
 from showandtell.media.pictures import DAMAGE, FORMATS, count_frames, open_image, read_orientation, torn, turn_size
@@ -47,7 +48,7 @@ def make_images(path: str, media_type: str, conversion: Conversion, folder: str)
     """One file for a still image, several for an animation (`times`) or a TIFF of several pages (`pages`)."""
     if media_type not in FORMATS:
         if media_type.startswith("image/hei"):
-            raise BadFile("", "can't be decoded: it needs pillow-heif", "install showandtell[images]", passing=True)
+            raise missing("images", " to be decoded")
         raise BadFile("", "has no decoder here", "save it as PNG")
     try:
         with open_image(path, media_type) as image:

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from showandtell.errors import BadInput
+from showandtell.installation import install_command
 from showandtell.storage.blobs.bounded import Bounded
 from showandtell.storage.blobs.folder import Folder
 
@@ -24,7 +25,7 @@ def open_store(location: str | Path) -> Bounded:
         try:
             from showandtell.storage.blobs.remote import Remote  # noqa: PLC0415 - obstore is an extra
         except ImportError as error:
-            raise BadInput(f"{scheme}: requires obstore: pip install 'showandtell[remote]'") from error
+            raise BadInput(f"{scheme}: needs obstore: {install_command('remote')}") from error
         remote = Remote.from_url(text)
         return Bounded(remote, remote.bucket.name)
     if scheme == "file":

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, cast
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.attachments import Facts
 from showandtell.errors import StorageFailed
+from showandtell.installation import ADVICE
 from showandtell.storage.blobs.base import HASH_MISMATCH, Damaged
 
 SUFFIX = ".zst"
@@ -117,7 +118,5 @@ def decompress(compressed: BinaryIO, facts: Facts) -> io.BufferedReader:
 def _require_zstd() -> ModuleType:
     module = zstd_module()
     if module is None:
-        raise StorageFailed(
-            "a stored file is compressed, but zstd is not installed: pip install 'showandtell[history]'"
-        )
+        raise StorageFailed(f"a stored file is compressed, but zstd, of showandtell[history], is missing: {ADVICE}")
     return module

@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.sql import Executable
 
 from showandtell.errors import BadInput, StorageFailed, StorageFull
+from showandtell.installation import install_command
 from showandtell.storage.blobs.threads import DaemonThreads
 from showandtell.storage.database.calls import Calls, NoAnswer, Timeouts
 from showandtell.storage.database.connect import (
@@ -126,7 +127,7 @@ class Database:
                 connect_sqlite(self.url) if self.is_sqlite else connect_postgres(self.url, self._in_use, self.connector)
             )
         except ImportError as error:
-            raise BadInput(f"{self.name} requires {error.name}: pip install 'showandtell[history,postgres]'") from error
+            raise BadInput(f"{self.name} needs {error.name}: {install_command('postgres')}") from error
 
     def _probe(self) -> None:
         """Write a row: a server whose disk hangs still answers reads."""
