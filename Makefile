@@ -39,9 +39,11 @@ $(BROWSER): web/tests/package-lock.json web/tests/browser.mjs | modules
 	@$(PYTHON) hatch_build.py --browser
 	@mkdir -p $(@D) && touch $@
 
-# Write the generated parts of the README and docs/.
+# Write the generated parts of the README and docs/, and build the site into build/site. Links are checked.
 docs: .venv/.ready-dev
 	.venv/bin/python docs/generate.py
+	.venv/bin/python -m sphinx --fail-on-warning --keep-going --quiet -c docs -d build/doctrees . build/site
+	@echo "open build/site/index.html"
 
 # Take the pictures of the README and docs/ again.
 pictures: .venv/.ready-dev modules page browser

@@ -14,7 +14,8 @@ import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, redirect_stdout
+from io import StringIO
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,7 +41,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 DOCUMENTS = (
     ROOT / "README.md",
-    *(DOCS / f"{name}.md" for name in ("command-line", "models", "reach")),
+    *(DOCS / f"{name}.md" for name in ("adr/README", "architecture", "command-line", "models", "reach")),
     *sorted((DOCS / "providers").glob("*.md")),
 )
 #: The rows of the README's table, and the models that stand for them.
@@ -58,6 +59,13 @@ COMMANDS = (
 QUESTION = "Show me order 7."
 PART = re.compile(r"(<!-- (\w+)(?: ([^>]+))? -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+#: The day in the label of a file.
+DAY_OF_FILE = re.compile(r"(⟦[^⟧\n]*?)\d{4}-\d\d-\d\d")
+#: Stands for today in what is shown.
+SHOWN_DAY = "2026-11-21"
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+#: The head of a decision: number, title, date, status.
+DECISION = re.compile(r"# (\d+)\. (.+)\n\nDate: (\d{4}-\d\d-\d\d)\. Status: (.+)\.\n")
 
 RESULTS = {
     "native": "in the tool result",
@@ -104,7 +112,7 @@ def show(commands: Iterable[Sequence[str]], environ: Environ) -> str:
         with chdir(ROOT / "examples"):
             result = CliRunner().invoke(cli.app, arguments, env=environ, catch_exceptions=False)
         line = f"$ showandtell {shlex.join(arguments)}\n{result.output.rstrip()}\n"
-        blocks.append(DAY.sub("2026-11-21", line))
+        blocks.append(DAY.sub(SHOWN_DAY, line))
     text = "\n".join(blocks)
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("^`{3,}", text, re.MULTILINE))])
     return f"{fence}console\n{text}{fence}\n"
@@ -283,6 +291,29 @@ def configuration() -> str:
     return "\n".join(rows) + "\n"
 
 
+def decisions(numbers: Sequence[str]) -> str:
+    """The table of some decisions."""
+    rows = ["| | decision | date | status |", "| --- | --- | --- | --- |"]
+    for number in numbers:
+        (path,) = (DOCS / "adr").glob(f"{int(number):04}-*.md")
+        if (head := DECISION.match(path.read_text())) is None:
+            raise ValueError(f"{path}: begin it with `# {number}. Title`, a blank line, and `Date: … Status: ….`")
+        rows.append(f"| {head[1]} | [{head[2]}]({path.name}) | {head[3]} | {head[4]} |")
+    return "\n".join(rows) + "\n"
+
+
+def printed(page: str) -> str:
+    """What the last Python block of a page prints. The blocks before it run first."""
+    names: dict[str, object] = {"__name__": "page"}
+    output = StringIO()
+    for block in PYTHON.findall(page):
+        output = StringIO()
+        with redirect_stdout(output):
+            exec(block, names)  # noqa: S102 - the page is ours
+    text = DAY_OF_FILE.sub(rf"\g<1>{SHOWN_DAY}", output.getvalue())
+    return f"```\n{text}```\n"
+
+
 def escape(text: str) -> str:
     """Escape Markdown in evidence."""
     return re.sub(r"([*_\[\]|<])", r"\\\1", text)
@@ -298,10 +329,13 @@ def generate(text: str, environ: Environ) -> str:
         "settings": lambda providers: settings(providers or list(ROWS)),
         "files": files,
         "configuration": lambda _: configuration(),
+        "decisions": decisions,
     }
 
     def fill(match: re.Match[str]) -> str:
         start, name, arguments, end = match.groups()
+        if name == "prints":
+            return start + printed(text[: match.start()]) + end
         return start + parts[name]((arguments or "").split()) + end
 
     return PART.sub(fill, text)

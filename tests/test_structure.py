@@ -127,7 +127,9 @@ def below(layer):
 
 @pytest.mark.parametrize("module", sorted(MODULES - NAMES))
 def test_a_module_imports_its_own_layer_and_those_below(module):
-    assert layer_of(module) in LAYERS, "add the layer to LAYERS and to docs/structure.md, or choose one that is there"
+    assert layer_of(module) in LAYERS, (
+        "add the layer to LAYERS and to docs/architecture.md, or choose one that is there"
+    )
     may = {layer_of(module), *below(layer_of(module))}
     upwards = {name for name in own_imports()[module] if layer_of(name) not in may}
     assert not upwards, f"{layer_of(module)} may import {', '.join(sorted(may))}"

@@ -1,8 +1,10 @@
 """The chat for your own program: an ASGI application to mount, and what its own routes need.
 
-from showandtell.asgi import chat_app
+One line mounts it::
 
-app.mount("/assistant", chat_app(store, agent, user=current_user))
+    from showandtell.asgi import chat_app
+
+    app.mount("/assistant", chat_app(store, agent, user=current_user))
 """
 
 from __future__ import annotations

@@ -1,30 +1,32 @@
 """The exceptions of this library.
 
-ShowAndTellError
-├── BadInput                an invalid argument, setting or file
-│   ├── UnknownModel        unknown provider, or a model not written as provider:model
-│   ├── MissingKey          no key for the provider in settings or environment
-│   ├── BadConversation     an invalid conversation file or history
-│   ├── NotFound            no such conversation, message or file, or it has another owner
-│   ├── BadValue            a value without a JSON form (NaN, bytes of unknown type)
-│   └── BadFile             one file: empty, damaged, too large, of another type than declared, outside its folder
-│       ├── QuotaExceeded   the files of a conversation or an owner would exceed their quota
-│       └── DecoderBusy     the decoders are busy, or the user has used them for too long; try again later
-├── UnsupportedFile         the model can't be shown these files; nothing was sent
-├── NoOutput                a run that isn't complete has no output
-├── Busy                    another run is active in this conversation
-├── TooBusy                 the user has too much in progress at once; try again later
-├── StorageFailed           the database or blob store failed; the operation in progress was not stored
-│   ├── StorageFull         no space left
-│   └── LeaseLost           another process has taken over this conversation
-├── FileChanged             a stored file is missing or has changed since it was planned
-├── CannotRender            an API can't express a part of the request: a bug in this library, not in the input
-├── ToolError               raised by a tool to send its text to the model
-└── ProviderError           the provider returned an error: its status and message
-    ├── ProviderUnavailable the provider can't be reached, is busy or fails, even after retries
-    ├── ContextFull         the conversation is longer than the model's context window
-    ├── RejectedFiles       the provider rejected files, also after a retry without them
-    └── BadAnswer           the response does not follow the API's format
+Each is a kind of the one above it::
+
+    ShowAndTellError
+    ├── BadInput                an invalid argument, setting or file
+    │   ├── UnknownModel        unknown provider, or a model not written as provider:model
+    │   ├── MissingKey          no key for the provider in settings or environment
+    │   ├── BadConversation     an invalid conversation file or history
+    │   ├── NotFound            no such conversation, message or file, or it has another owner
+    │   ├── BadValue            a value without a JSON form (NaN, bytes of unknown type)
+    │   └── BadFile             a file that is empty, damaged, too large, of another type, or outside its folder
+    │       ├── QuotaExceeded   the files of a conversation or an owner would exceed their quota
+    │       └── DecoderBusy     the decoders are busy, or the user has used them for too long; try again later
+    ├── UnsupportedFile         the model can't be shown these files; nothing was sent
+    ├── NoOutput                a run that isn't complete has no output
+    ├── Busy                    another run is active in this conversation
+    ├── TooBusy                 the user has too much in progress at once; try again later
+    ├── StorageFailed           the database or blob store failed; the operation in progress was not stored
+    │   ├── StorageFull         no space left
+    │   └── LeaseLost           another process has taken over this conversation
+    ├── FileChanged             a stored file is missing or has changed since it was planned
+    ├── CannotRender            an API can't express a part of the request: a bug in this library, not in the input
+    ├── ToolError               raised by a tool to send its text to the model
+    └── ProviderError           the provider returned an error: its status and message
+        ├── ProviderUnavailable the provider can't be reached, is busy or fails, even after retries
+        ├── ContextFull         the conversation is longer than the model's context window
+        ├── RejectedFiles       the provider rejected files, also after a retry without them
+        └── BadAnswer           the response does not follow the API's format
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from showandtell.core.capabilities import registry
 from showandtell.samples import folder
 from support.docs_generator import GENERATOR
 from support.paths import ROOT
+from support.public_modules import MODULES
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = sorted((ROOT / "docs" / "providers").glob("*.md"))
@@ -37,9 +38,6 @@ SAMPLE = re.compile(r'"path": "(harbour\.png|kiwi\.jpg)"')
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-#: The modules that programs import from; everything deeper may move.
-MODULES = ("asgi", "conversations", "errors", "events", "extending", "hosted", "samples", "testing")
-PUBLIC = {"showandtell", *(f"showandtell.{name}" for name in MODULES)}
 IMPORT = re.compile(r"^\s*(?:from|import) (showandtell[\w.]*)", re.MULTILINE)
 
 
@@ -49,7 +47,7 @@ def named(documents):
 
 @pytest.mark.parametrize("page", [*RUN, *PAGES, *EXAMPLES], ids=lambda path: path.name)
 def test_no_page_and_no_example_imports_a_module_that_may_move(page):
-    assert {*IMPORT.findall(page.read_text())} <= PUBLIC
+    assert {*IMPORT.findall(page.read_text())} <= {*MODULES}
 
 
 def blocks(document, language):

@@ -56,7 +56,7 @@ def render(
     file_policy: FilePolicy | None = None,
     cache: FileCache | None = None,
 ) -> Request:
-    """Render messages as a request: `.kwargs()` for the SDK, `.json()` for REST, `.receipts` for each file's fate.
+    """Render messages as a request: `kwargs()` for the SDK, `json()` for REST, `receipts` for each file's fate.
 
     >>> from showandtell import from_openai, render
     >>> history = from_openai([{"role": "user", "content": "Plot 1 2 3"}])

@@ -66,12 +66,13 @@ class Capability(Struct, frozen=True):
 class Order(Struct, frozen=True):
     """What an API requires of the order of turns. Each rule is described in docs/providers.md.
 
-    after_results: where relocated files go. "same_turn": behind the results in one user message; "own_turn": in a user
-        message of their own; "filler": in a message of their own, after an assistant message `filler`.
-    filler_when: what needs the filler: "user": any user content after results; "media": only documents and video.
-    error_media: whether an error result may hold files.
-    call_ids: the form of call ids that the API accepts.
-    marks: how many cache marks a request may have.
+    Args:
+        after_results: where relocated files go. "same_turn": behind the results in one user message; "own_turn": in a
+            user message of their own; "filler": in a message of their own, after an assistant message `filler`.
+        filler_when: what needs the filler: "user": any user content after results; "media": only documents and video.
+        error_media: whether an error result may hold files.
+        call_ids: the form of call ids that the API accepts.
+        marks: how many cache marks a request may have.
     """
 
     after_results: Literal["same_turn", "own_turn", "filler"] = "same_turn"
@@ -123,29 +124,34 @@ class TokenCosts(Struct, frozen=True):
 class Dialect(Struct, frozen=True):
     """How an API, a host or a model differs from others. These are data of the row, read by planner and renderers.
 
-    document: how openai-chat writes a PDF: "file" (OpenAI) or "document_url" (Mistral).
-    max_tokens: the name of openai-chat's token limit.
-    flags_errors: whether a tool result has a field for errors; if not, a label in the result says that the call failed.
-        openai-chat has none, and some models on bedrock-converse reject `status`.
-    named_results: whether a tool result must name its tool (gemini).
-    separate_results: whether content beside a tool result would count as written by the model (gemini), though the API
-        accepts it.
-    takes_call_ids: whether a gemini host takes `id` in functionCall and functionResponse.
-    citations: whether documents are sent with citations turned on. bedrock-converse reads them with vision only then.
-    can_cite: whether citations may be turned on.
-    resend_tools: whether tools must be declared while the history holds calls, even if none may be called any more.
-    thinking: how a gemini model takes its effort: as "level" (3 and newer), or as "budget" in tokens (older ones).
-    needs_signature: whether a gemini model rejects a turn whose first call has no thought signature.
-    stateless: whether openai-responses needs fields that turn storing off and return reasoning.
-    stream_usage: whether openai-chat must be asked for a stream's token usage; SDKs of others don't know the field.
-    extra_body: whether the host's SDK takes fields of its own API under `extra_body`.
-    system_role: the role of openai-chat's instructions.
-    raw_audio: whether openai-chat's `input_audio` is only base64 (Mistral), without its format.
-    cache_mark: the field by which an openai api ends a cached prefix on a part; None: the host finds prefixes itself.
-    takes_reasoning: whether a bedrock-converse model takes signed reasoning back, its own or another model's.
-    container: how files get to code that the provider runs: as blocks of a message, or with the tool; None: not at all.
-    takes_annotations: whether an openai-chat host takes back what it read in a file, as OpenRouter's docs say of PDFs.
-    max_temperature: the highest temperature that the API takes.
+    Args:
+        document: how openai-chat writes a PDF: "file" (OpenAI) or "document_url" (Mistral).
+        max_tokens: the name of openai-chat's token limit.
+        flags_errors: whether a tool result has a field for errors; if not, a label in the result says that the call
+            failed. openai-chat has none, and some models on bedrock-converse reject `status`.
+        named_results: whether a tool result must name its tool (gemini).
+        separate_results: whether content beside a tool result would count as written by the model (gemini), though the
+            API accepts it.
+        takes_call_ids: whether a gemini host takes `id` in functionCall and functionResponse.
+        citations: whether documents are sent with citations turned on. bedrock-converse reads them with vision only
+            then.
+        can_cite: whether citations may be turned on.
+        resend_tools: whether tools must be declared while the history holds calls, even if none may be called any more.
+        thinking: how a gemini model takes its effort: as "level" (3 and newer), or as "budget" in tokens (older ones).
+        needs_signature: whether a gemini model rejects a turn whose first call has no thought signature.
+        stateless: whether openai-responses needs fields that turn storing off and return reasoning.
+        stream_usage: whether openai-chat must be asked for a stream's token usage; SDKs of others don't know the field.
+        extra_body: whether the host's SDK takes fields of its own API under `extra_body`.
+        system_role: the role of openai-chat's instructions.
+        raw_audio: whether openai-chat's `input_audio` is only base64 (Mistral), without its format.
+        cache_mark: the field by which an openai api ends a cached prefix on a part; None: the host finds prefixes
+            itself.
+        takes_reasoning: whether a bedrock-converse model takes signed reasoning back, its own or another model's.
+        container: how files get to code that the provider runs: as blocks of a message, or with the tool; None: not at
+            all.
+        takes_annotations: whether an openai-chat host takes back what it read in a file, as OpenRouter's docs say of
+            PDFs.
+        max_temperature: the highest temperature that the API takes.
     """
 
     document: Literal["file", "document_url"] = "file"

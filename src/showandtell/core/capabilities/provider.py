@@ -21,7 +21,8 @@ NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 class ApiKey(Struct, frozen=True):
     """A provider's key: the environment variable that has it, and the header that carries it.
 
-    required: False for a host that also answers without one.
+    Args:
+        required: False for a host that also answers without one.
     """
 
     variable: str
@@ -32,16 +33,18 @@ class ApiKey(Struct, frozen=True):
 class Provider(Struct, frozen=True, kw_only=True):
     """A host of models: where it is, the API that it speaks, its key, and what its models take.
 
-    name: what stands before the colon of its models' names: lower-case letters, digits and hyphens.
-    base_url: where the paths of the API begin, as the vendor's SDK of that API expects it: with /v1 for OpenAI's.
-    auth: None if the host takes no key.
-    families: the models. The first that matches counts; the last one, with the patterns `ANY_MODEL`, is for all others.
-    headers: sent with every request.
-    title: the name that people read; empty for `name`.
-
     >>> from showandtell.extending import ANY_MODEL, ApiKey, Family, Provider
     >>> models = Family("acme", "openai-chat", ANY_MODEL, "acme-1", ())
     >>> Provider(name="acme", base_url="https://api.acme.example/v1", api="openai-chat", families=(models,)).auth
+
+    Args:
+        name: what stands before the colon of its models' names: lower-case letters, digits and hyphens.
+        base_url: where the paths of the API begin, as the vendor's SDK of that API expects it: with /v1 for OpenAI's.
+        auth: None if the host takes no key.
+        families: the models. The first that matches counts; the last one, with the patterns `ANY_MODEL`, is for all
+            others.
+        headers: sent with every request.
+        title: the name that people read; empty for `name`.
     """
 
     name: str

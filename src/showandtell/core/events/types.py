@@ -22,15 +22,18 @@ IfRunning: TypeAlias = Literal["stop", "queue", "error"]
 class Usage(Struct, frozen=True):
     """Tokens of one or more steps, as the provider counts them. Numbers that it doesn't report are 0.
 
-    input_tokens: the complete prompt, cached tokens included. cached_tokens: the part read from a cache;
-        written_tokens: the part written to one. output_tokens: the complete answer, reasoning_tokens included.
-    modalities: the prompt's tokens by kind ("text", "image", "document", "audio", "video"), if reported.
-    cost: US dollars, if reported.
-
     >>> from showandtell import Usage
     >>> total = Usage(input_tokens=10, output_tokens=2) + Usage(input_tokens=15, output_tokens=3)
     >>> total.input_tokens, total.output_tokens
     (25, 5)
+
+    Args:
+        input_tokens: the complete prompt, cached tokens included.
+        cached_tokens: the part read from a cache.
+        written_tokens: the part written to one.
+        output_tokens: the complete answer, reasoning_tokens included.
+        modalities: the prompt's tokens by kind ("text", "image", "document", "audio", "video"), if reported.
+        cost: US dollars, if reported.
     """
 
     input_tokens: int = 0
@@ -133,8 +136,9 @@ class HostedCall(Struct, frozen=True, tag="hosted-call"):
 class SourceEvent(Struct, frozen=True, tag="source"):
     """The text with this id comes from a source. It is sent before the text ends.
 
-    document, file_id: a file of the request, by its place among the documents or by the provider's id. Internal:
-    programs receive the `number` of the source's file.
+    Args:
+        document, file_id: a file of the request, by its place among the documents or by the provider's id. Internal:
+            programs receive the `number` of the source's file.
     """
 
     id: str

@@ -75,8 +75,9 @@ class Address(Struct, frozen=True, gc=False):
 class ProbedFile(Struct, frozen=True):
     """The result of probing one claimed file: exactly one of `facts`, `address` and `problem` is set.
 
-    over_quota: the problem is a quota, so the file itself may be usable. retry_after: the decoders are
-    busy; seconds to wait before another attempt.
+    Args:
+        over_quota: the problem is a quota, so the file itself may be usable.
+        retry_after: the decoders are busy; seconds to wait before another attempt.
     """
 
     name: str
@@ -111,12 +112,15 @@ class Origin(Struct, frozen=True, gc=False):
 class Attachment(Struct, frozen=True, gc=False):
     """A file of one conversation. A ready file has exactly one of `facts`, `address` and `problem`.
 
-    state: "ready"; "quarantined" while its stored bytes are missing or changed (it has facts and a problem); "deleted"
-        by the user (it has a problem). Quarantined and deleted files keep their number and name.
-    corrected: the claimed type, if the bytes are of another type. date: a day in ISO 8601.
-    audience: who may see it. A file for the user alone is never given to a model, in any form.
-    in_context: whether requests may hold its content. If not, the model gets its name, and reads it with a tool.
-    convert: whether a model may get it in another form. external_id: the program's own id, `File.id`.
+    Args:
+        state: "ready"; "quarantined" while its stored bytes are missing or changed (it has facts and a problem);
+            "deleted" by the user (it has a problem). Quarantined and deleted files keep their number and name.
+        corrected: the claimed type, if the bytes are of another type.
+        date: a day in ISO 8601.
+        audience: who may see it. A file for the user alone is never given to a model, in any form.
+        in_context: whether requests may hold its content. If not, the model gets its name, and reads it with a tool.
+        convert: whether a model may get it in another form.
+        external_id: the program's own id, `File.id`.
     """
 
     id: str

@@ -25,13 +25,16 @@ class DerivationRequest(Struct, frozen=True, gc=False):
 class Derivative(Struct, frozen=True, gc=False):
     """The result of a conversion: files or text; of an upload: `file_id`; of a signed URL: `url`.
 
-    scale: below 1 if pixels were lost, above 1 if the image was enlarged.
-    pages: the pages that it shows. times: the seconds of its frames. total: the pages or seconds of the original.
-    cut: the end of a text or of audio is missing.
-    by: who made the words of a description, such as a model's name. Empty for all others.
-    expires: when `file_id` or `url` expires, in epoch seconds of our own clock; None if unknown. Callers drop expired
-        derivatives before they plan, because the plan uses no clock.
-    is_own: the provider made the file itself, so its id is used without any setting.
+    Args:
+        scale: below 1 if pixels were lost, above 1 if the image was enlarged.
+        pages: the pages that it shows.
+        times: the seconds of its frames.
+        total: the pages or seconds of the original.
+        cut: the end of a text or of audio is missing.
+        by: who made the words of a description, such as a model's name. Empty for all others.
+        expires: when `file_id` or `url` expires, in epoch seconds of our own clock; None if unknown. Callers drop
+            expired derivatives before they plan, because the plan uses no clock.
+        is_own: the provider made the file itself, so its id is used without any setting.
     """
 
     files: tuple[Facts, ...] = ()
@@ -64,7 +67,8 @@ def rejections(file: Facts | Address, scope: str) -> tuple[DerivationRequest, ..
 class Failed(Struct, frozen=True, gc=False):
     """A failed conversion or a provider's rejection, with evidence. `passing`: the next run may try again.
 
-    retry_smaller: the provider may accept a smaller or newly encoded copy of the rejected file.
+    Args:
+        retry_smaller: the provider may accept a smaller or newly encoded copy of the rejected file.
     """
 
     reason: str

@@ -52,12 +52,13 @@ class Reference(Struct, frozen=True, gc=False):
 class Draft:
     """A message before ingest, from a user, a tool or another library's history: its files are claims.
 
-    metadata: the program's own JSON, such as that of a `ToolResult`. It is stored, and no model sees it.
-
     >>> from showandtell import Draft, File, Text
     >>> draft = Draft("user", (Text("What is this?"), File.from_bytes(b"a,b", "text/csv", "table.csv")))
     >>> [file.name for file in draft.claims]
     ['table.csv']
+
+    Args:
+        metadata: the program's own JSON, such as that of a `ToolResult`. It is stored, and no model sees it.
     """
 
     role: Role
@@ -140,16 +141,18 @@ class History(list[Draft]):
 class Message(Struct, frozen=True, gc=False):
     """One stored message. `tool`, `call_id` and `is_error` belong to role tool, `stop` to role assistant.
 
-    parent_id: the message before it; None for the first. Two messages with the same parent start two branches.
-    references: the files that its text refers to.
-    author: the display name of the person who wrote it, in a conversation of several people. Records omit it otherwise.
-
     >>> from showandtell import Agent
     >>> run = Agent("inspector").run_sync("hello")
     >>> [message.role for message in run.messages]
     ['user', 'assistant']
     >>> run.messages[0].text
     'hello'
+
+    Args:
+        parent_id: the message before it; None for the first. Two messages with the same parent start two branches.
+        references: the files that its text refers to.
+        author: the display name of the person who wrote it, in a conversation of several people. Records omit it
+            otherwise.
     """
 
     id: str

@@ -123,13 +123,18 @@ class HostedBlock(Struct, Generic[FileT], frozen=True, tag="hosted", omit_defaul
 class Source(Struct, frozen=True, gc=False, tag="source", omit_defaults=True):
     """Where the text before it comes from: an address, or a file of this conversation by number.
 
-    start, end: the characters of the text that it supports. quote: the words of the source. page: from 1. seconds: the
-    place in a recording. name: the file's name at the provider, if it isn't one of this conversation. Only people see
-    it; the provider gets its own citation back.
+    Only people see it; the provider gets its own citation back.
 
     >>> from showandtell.hosted import Source
     >>> Source("Kiwi", "https://kiwi.example", quote="a green fruit").url
     'https://kiwi.example'
+
+    Args:
+        start, end: the characters of the text that it supports.
+        quote: the words of the source.
+        page: from 1.
+        seconds: the place in a recording.
+        name: the file's name at the provider, if it isn't one of this conversation.
     """
 
     title: str = ""

@@ -149,14 +149,15 @@ EntryPart: TypeAlias = (
 class Receipt(Displayed, Struct, frozen=True):
     """How one file was delivered in one step. `bytes` is what it adds to the request body, before base64.
 
-    external_id: the program's own id, `File.id`. Records omit it otherwise.
-
     >>> from showandtell import Agent, builtin_tools
     >>> from showandtell.samples import folder
     >>> run = Agent("inspector", builtin_tools(folder())).run_sync("/read_file path=kiwi.jpg")
     >>> receipt = run.receipts[0]
     >>> receipt.number, receipt.name, receipt.delivery, receipt.place
     (1, 'kiwi.jpg', 'native', 'tool_result')
+
+    Args:
+        external_id: the program's own id, `File.id`. Records omit it otherwise.
     """
 
     number: int

@@ -21,12 +21,13 @@ class HostedTool(Struct, frozen=True, tag_field="tool"):
 class WebSearch(HostedTool, frozen=True, tag="web_search"):
     """Search of the web. Its sources come as `SourceEvent`, and in `run.sources`.
 
-    max_uses: maximum number of searches of one answer, where the provider has a limit (Anthropic). allowed_domains,
-    blocked_domains: of the results; Anthropic takes one of both, OpenAI and xAI take allowed ones.
-
     >>> from showandtell import Agent
     >>> from showandtell.hosted import WebSearch
     >>> agent = Agent("anthropic:claude-sonnet-5", tools=[WebSearch(max_uses=3)])
+
+    Args:
+        max_uses: maximum number of searches of one answer, where the provider has a limit (Anthropic).
+        allowed_domains, blocked_domains: of the results; Anthropic takes one of both, OpenAI and xAI take allowed ones.
     """
 
     max_uses: int | None = None
@@ -37,12 +38,13 @@ class WebSearch(HostedTool, frozen=True, tag="web_search"):
 class CodeExecution(HostedTool, frozen=True, tag="code_execution"):
     """Code that runs at the provider. Files that it makes get numbers like those of any tool.
 
-    files: whether it may read the files of the conversation, which are uploaded for it (Anthropic, OpenAI). `ids` are
-    those of the uploads, and not for programs.
-
     >>> from showandtell import Agent
     >>> from showandtell.hosted import CodeExecution
     >>> agent = Agent("openai:gpt-5.5", tools=[CodeExecution(files=True)])
+
+    Args:
+        files: whether it may read the files of the conversation, which are uploaded for it (Anthropic, OpenAI). `ids`
+            are those of the uploads, and not for programs.
     """
 
     files: bool = False
@@ -76,11 +78,12 @@ class FileSearch(HostedTool, frozen=True, tag="file_search"):
 class UrlContext(HostedTool, frozen=True, tag="url_context"):
     """Pages and documents of the web that the provider fetches when the conversation names their addresses.
 
-    max_uses: maximum number of fetches of one answer, where the provider has a limit (Anthropic).
-
     >>> from showandtell import Agent
     >>> from showandtell.hosted import UrlContext
     >>> agent = Agent("google:gemini-3-pro", tools=[UrlContext()])
+
+    Args:
+        max_uses: maximum number of fetches of one answer, where the provider has a limit (Anthropic).
     """
 
     max_uses: int | None = None
