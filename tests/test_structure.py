@@ -135,6 +135,11 @@ def test_a_module_imports_its_own_layer_and_those_below(module):
     assert not upwards, f"{layer_of(module)} may import {', '.join(sorted(may))}"
 
 
+def test_the_architecture_page_has_a_row_for_every_layer():
+    rows = re.findall(r"^\| (`[^|]+`) \|", (REPOSITORY / "docs" / "architecture.md").read_text(), re.MULTILINE)
+    assert sorted(name for row in rows for name in re.findall(r"`(\w+)`", row)) == sorted(LAYERS)
+
+
 def test_no_modules_import_each_other_in_a_circle():
     TopologicalSorter({module: names - {module} for module, names in own_imports().items()}).prepare()
 
