@@ -40,7 +40,7 @@ class RunResult(Generic[OutputT]):
 
     @property
     def output(self) -> OutputT:
-        """The validated answer: a value of the output type, the decoded JSON of a JSON schema, or else the text.
+        """The validated answer, a value of the output type or the decoded JSON of a JSON schema, or else the text.
 
         Raises `NoOutput`, which says how the run ended, if it isn't complete.
         """
@@ -78,7 +78,7 @@ class RunResult(Generic[OutputT]):
 
     @property
     def sources(self) -> list[Source]:
-        """Where the texts of this run come from, in order: addresses, and files of the conversation by number."""
+        """Where the texts of this run come from, in order. Files of the conversation are named by number."""
         return [source for message in self.messages for source in message.sources]
 
     @property

@@ -74,12 +74,12 @@ class FetchPolicy:
 
     @property
     def for_tools(self) -> FetchPolicy:
-        """The policy for addresses that tools return: untrusted, so https only, and never inside a network."""
+        """The policy for addresses that tools return. They are untrusted, so https only, and never inside a network."""
         return replace(self, fetch=self.fetch and self.from_tools, http=False, private_hosts=())
 
     @property
     def for_people(self) -> FetchPolicy:
-        """The policy for addresses that people enter in a page: https only, and never inside a network."""
+        """The policy for addresses that people enter in a page, https only and never inside a network."""
         return replace(self, fetch=True, http=False, private_hosts=())
 
 

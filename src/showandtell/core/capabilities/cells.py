@@ -59,7 +59,7 @@ class Capability(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The name of the cell in receipts: place, kind, form, verdict."""
+        """The name of the cell in receipts, of place, kind, form and verdict."""
         return f"{self.place}/{self.kind}/{self.form}/{self.verdict}"
 
 

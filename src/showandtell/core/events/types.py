@@ -182,7 +182,7 @@ class OutputDelta(Struct, frozen=True, tag="output-delta", dict=True):
 
     @property
     def value(self) -> Any:
-        """The value so far, parsed on demand and not validated: objects lack the fields that are still to come.
+        """The value so far, parsed on demand and not validated. Objects lack the fields that are still to come.
 
         None before the first value, and for an event that was read from JSON.
         """

@@ -159,12 +159,12 @@ class Attachment(Struct, frozen=True, gc=False):
 
     @property
     def kind(self) -> Kind:
-        """The kind in its label: "image 5", "document 3"."""
+        """The kind in its label, such as "image" in "image 5"."""
         return kind_of(self.media_type)
 
     @property
     def label(self) -> str:
-        """Kind and number: "image 5"."""
+        """Kind and number, such as "image 5"."""
         return format_label(self.kind, self.number)
 
 

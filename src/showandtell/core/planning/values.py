@@ -177,7 +177,7 @@ class Receipt(Displayed, Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Kind and number: "image 5"."""
+        """Kind and number, such as "image 5"."""
         return format_label(self.kind, self.number)
 
     def _blocks(self) -> Iterable[Block]:

@@ -129,7 +129,7 @@ class Store:
         self.quotas = settings.get("quotas", Quotas())
         self.terms = settings.get("terms", Terms(settings.get("clock", time.time)))
         self.strip_location = settings.get("strip_location", False)
-        #: Uploads that are received at once: of a user, four while there are others and 16 otherwise.
+        #: Uploads that are received at once. A user has four while there are others and 16 otherwise.
         self.upload_turns = Turns("uploads", each=4, alone=16)
         #: Concurrent probes of uploads, and conversions for people; those for models are not counted. The gate has as
         #: many child processes for conversions and thumbnails.
