@@ -7,9 +7,10 @@ warnings are errors.
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -66,6 +67,12 @@ def add_navigation(_app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += "\n".join(["\n```{toctree}", *options, "```\n"])
 
 
+def shorten_defaults(_app: Sphinx, *arguments: Any) -> tuple[str | None, str | None]:
+    """Show `...` for defaults that have no form in code, such as `<factory>`."""
+    *_, signature, returns = arguments
+    return signature and re.sub(r"= <(?:[^<>]|<\w+>)+>", "= ...", signature), returns
+
+
 def name_front_page(app: Sphinx, error: Exception | None) -> None:
     """Servers show index.html for the folder."""
     if error is None:
@@ -75,4 +82,5 @@ def name_front_page(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", add_navigation)
+    app.connect("autodoc-process-signature", shorten_defaults)
     app.connect("build-finished", name_front_page)

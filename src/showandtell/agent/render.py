@@ -73,7 +73,7 @@ def render(
         temperature (float | None): as in `ModelSettings`, and so are the next four. Default: the provider's own.
         max_tokens (int | None): maximum length of the answer in tokens. Default: the model's maximum.
         tool_choice (str): "auto", "none", "required", or the name of a tool.
-        reasoning_effort (str | None): "minimal", "low", "medium" or "high". Default: the provider's own.
+        reasoning_effort (str | None): "none", "minimal", "low", "medium" or "high". Default: the provider's own.
         output_type (Mapping | None): a JSON schema that the answer has to follow. Default: free text.
         extra_body (Mapping | None): the provider's own fields, merged into the body. Default: none.
         stream (bool): ask for a streamed response. Default: False.

@@ -46,7 +46,7 @@ class ModelSettings:
         max_tokens (int | None): maximum length of one answer in tokens, at least 1. Default: the model's maximum.
         tool_choice (str): "auto", "none", "required", or the name of a tool. A forced choice applies to the first
             step of a run.
-        reasoning_effort (str | None): "minimal", "low", "medium" or "high".
+        reasoning_effort (str | None): "none", "minimal", "low", "medium" or "high".
         extra_body (Mapping | None): the provider's own fields, merged into the body of each request: lists are
             appended, objects merged. A field that another setting writes raises `BadInput`.
         citations (bool): the model cites the documents that it gets, by page (Claude). Default: False.

@@ -34,26 +34,38 @@ DEFAULT_MODEL = "inspector"
 class Config:
     """The settings of a server: storage, access, and limits of its agents.
 
-    `place` is where the server stores its data. `token` is the single user's; without one, the server generates it.
-    `secret` must be the same on all machines that share a database. `hosts` are the accepted Host names, `origins` the
-    other sites that may send requests with a token. `instructions` are the operator's: every model gets them, before
-    those of the user. `builtin` are the names of the built-in tools; a tool of `tools` replaces one of its name.
-    `folder` is what the `read_file` tool reads: without one there is no such tool. `deps` returns the
-    `RunContext.deps` of a run for its user's id, or yields it once; it is called again by a worker that continues the
-    run. `model_settings`, `limits`, `retry` and `file_policy` are those of the agents; files are as large as `place`
-    allows. `max_message_files` limits a message. `rates` are requests by group, like "chat=60/minute". With `oidc`,
-    users sign in with an issuer's accounts, in place of the single user. `log_clients` adds clients' addresses and
-    users' names to the log.
-
-    `admins` are the users who may give keys of providers for everyone on the page; without accounts, the single user
-    may. With `user_keys`, each user with an account may give keys of their own. `provider_hosts` are hosts inside the
-    network, written `host` or `host:port`, that a base URL of the page may name. `attach_addresses` says who may attach
-    the file at an address, which the server fetches: a single user, everyone, or nobody; `file_policy.fetch` may limit
-    its hosts and ports. `dialer` sets how they are fetched.
-
-    `user` and `agents` belong to an application that is mounted in another one: a function that identifies the users of
-    that program, and its agents by name. `store` is a store to use in place of `place`. `public_url` is the address of
-    the application for its clients, if their requests don't show it, as behind a proxy that adds a prefix.
+    Args:
+        place: where the server stores its data.
+        store: a store to use in place of `place`.
+        agents: those of the program that the application is mounted in, by name.
+        user: identifies the users of the program that the application is mounted in.
+        public_url: the address of the application for its clients, if their requests don't show it, as behind a proxy
+            that adds a prefix.
+        token: the single user's; without one, the server generates it.
+        secret: the same on all machines that share a database.
+        bind: the address that the server listens at.
+        hosts: accepted Host names.
+        origins: other sites that may send requests with a token.
+        default_model: the model of messages that name none.
+        instructions: the operator's. Every model gets them, before those of the user.
+        builtin: names of built-in tools; a tool of `tools` replaces one of its name.
+        tools: further tools.
+        deps: returns the `RunContext.deps` of a run for its user's id, or yields it once. It is called again by a
+            worker that continues the run.
+        folder: what the tool `read_file` reads; without one there is no such tool.
+        model_settings, limits, retry, file_policy: those of the agents. Files are as large as `place` allows.
+        max_message_files: maximum number of files of a message.
+        rates: requests by group, like "chat=60/minute".
+        admins: the users who may give keys of providers for everyone on the page; without accounts, the single user.
+        user_keys: each user with an account may give keys of their own.
+        provider_hosts: hosts inside the network, written `host` or `host:port`, that a base URL of the page may name.
+        attach_addresses: who may attach the file at an address, which the server fetches: a single user, everyone, or
+            nobody. `file_policy.fetch` may limit its hosts and ports.
+        dialer: how such addresses are fetched.
+        oidc: users sign in with an issuer's accounts, in place of the single user.
+        log_clients: adds clients' addresses and users' names to the log.
+        page: the folder of the built page, in place of the one in the package.
+        clock: returns the time in epoch seconds.
     """
 
     place: StorageLocation = field(default_factory=StorageLocation)

@@ -137,8 +137,9 @@ class SourceEvent(Struct, frozen=True, tag="source"):
     """The text with this id comes from a source. It is sent before the text ends.
 
     Args:
-        document, file_id: a file of the request, by its place among the documents or by the provider's id. Internal:
-            programs receive the `number` of the source's file.
+        document: a file of the request, by its place among the documents. Internal: programs receive the `number` of
+            the source's file.
+        file_id: the same by the provider's id.
     """
 
     id: str

@@ -85,11 +85,13 @@ class File(Displayed):
         description: words about it for the model, on one line.
         audience: "user" keeps the bytes, name and description from the model; "assistant" keeps the file out of the
             page.
-        id, metadata: the program's own id, and JSON of at most 32,000 characters. They are stored and never sent.
+        id: the program's own id. It is stored and never sent.
+        metadata: the program's own JSON, of at most 32,000 characters. It is stored and never sent.
         convert: False sends the file to a model as it is or not at all.
         within: the folder that a path may not leave, checked now and when it is opened.
         in_context: False keeps the content out of requests: the model gets the name, and reads it with `get_document`.
-        number, date: only for files of an existing conversation; the date is a day in ISO 8601.
+        number: only for files of an existing conversation.
+        date: a day in ISO 8601, only for files of an existing conversation.
         upload_id: only for files that were uploaded before their message.
         shared_by: only for files from another person's conversation: that person's name.
         made_by: only for files that a tool of the provider made: its name and the id of the call.

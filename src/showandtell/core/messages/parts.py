@@ -130,7 +130,8 @@ class Source(Struct, frozen=True, gc=False, tag="source", omit_defaults=True):
     'https://kiwi.example'
 
     Args:
-        start, end: the characters of the text that it supports.
+        start: where the words begin that it supports, in characters of the text.
+        end: where they end.
         quote: the words of the source.
         page: from 1.
         seconds: the place in a recording.

@@ -27,7 +27,8 @@ class WebSearch(HostedTool, frozen=True, tag="web_search"):
 
     Args:
         max_uses: maximum number of searches of one answer, where the provider has a limit (Anthropic).
-        allowed_domains, blocked_domains: of the results; Anthropic takes one of both, OpenAI and xAI take allowed ones.
+        allowed_domains: domains of the results. OpenAI and xAI take only these.
+        blocked_domains: domains that no result comes from. Anthropic takes either these or allowed ones.
     """
 
     max_uses: int | None = None
