@@ -7,7 +7,7 @@ export UV_SYSTEM_CERTS := 1
 # Containers often set this; without compiled files each of the hundred processes of the tests compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page modules wheel release-check browser test stress soak leaks lint bench docs pictures lock clean
+.PHONY: run chat setup page modules wheel release-check browser quick test stress soak leaks mutants lint bench docs pictures lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -19,7 +19,11 @@ setup: .venv/.ready
 
 # Three processes on two cores, because many tests wait. One file: `.venv/bin/python -m pytest tests/test_x.py`.
 test: .venv/.ready-dev modules page browser
-	.venv/bin/python -m pytest --numprocesses 3 --dist worksteal
+	.venv/bin/python -m pytest --hypothesis-profile same --numprocesses 3 --dist worksteal
+
+# The pure tests, and a smoke test of each layer above: what to run while you edit.
+quick: .venv/.ready-dev
+	.venv/bin/python -m pytest -m "pure or smoke" tests/core $$(grep -rl --include="test_*.py" "mark\.smoke" tests)
 
 # Minutes to hours: random search with the property tests, thousands of faults, cuts at every byte, a real LiteLLM proxy.
 # docs/reliability.md has the results.
@@ -29,7 +33,12 @@ stress: .venv/.ready-dev modules page browser
 
 # All tests, with every log record from DEBUG on searched for keys and bytes.
 leaks: .venv/.ready-dev modules page browser
-	PYTHONPATH=stress .venv/bin/python -m pytest -p secret_leaks
+	PYTHONPATH=stress .venv/bin/python -m pytest -p secret_leaks --hypothesis-profile same
+
+# Whether a test fails if the code is changed, for a sample that SEED decides: an hour, see docs/testing.md.
+SEED := 21
+mutants: .venv/.ready-dev
+	.venv/bin/python stress/mutants.py --seed $(SEED)
 
 # The browser for the page's tests: the version that web/tests/package-lock.json pins.
 BROWSER := web/tests/.browser/.ready

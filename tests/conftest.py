@@ -1,12 +1,23 @@
 """Stores and clocks for tests."""
 
 import os
+import sys
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from showandtell.media import turns
-from support.postgres import DATABASES
+from support.databases import DATABASES
+
+#: Tests of `core`, which does no I/O, run no server and import no other library that is slow to import.
+PURE = Path(__file__).parent / "core"
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the pure tests, by their folder."""
+    for item in items:
+        if item.path.is_relative_to(PURE):
+            item.add_marker("pure")
 
 
 @pytest.fixture
@@ -23,7 +34,8 @@ def no_learned_models(monkeypatch):
 @pytest.fixture(autouse=True)
 def no_other_owners(monkeypatch):
     """The owners of one test are not present in another one."""
-    monkeypatch.setattr(turns, "PRESENCE", turns.Presence())
+    if turns := sys.modules.get("showandtell.media.turns"):
+        monkeypatch.setattr(turns, "PRESENCE", turns.Presence())
 
 
 @pytest.fixture(params=DATABASES)

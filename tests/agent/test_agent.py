@@ -421,6 +421,7 @@ def test_a_strict_agent_refuses_a_tools_file_too():
         scripted(calls, say("Hello."), tools=[pack], on_unsupported="error")[0].run_sync("go")
 
 
+@pytest.mark.smoke
 def test_files_can_be_sent_without_words_and_within_them():
     agent, _ = scripted(say("Two."))
     picture = File.from_bytes(PICTURE, name="up.png")

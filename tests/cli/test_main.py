@@ -27,6 +27,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.smoke
 def test_ask_shows_tool_calls_files_receipts_and_the_answer(folder):
     done = run(folder, "ask", "/read_file path=invoice.pdf")
     assert done.returncode == 0

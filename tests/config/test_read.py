@@ -47,6 +47,7 @@ def test_without_files_and_variables_the_defaults_count(place):
     assert (read.settings, read.ignored) == (Settings(), {})
 
 
+@pytest.mark.smoke
 def test_a_variable_beats_the_nearest_file_and_that_one_the_users_own(place):
     place.own.write_text('model = "openai:own"\ninstructions = "own"\n[model_settings]\ntemperature = 0.1')
     place.nearest.write_text('model = "openai:near"\n[model_settings]\ntemperature = 0.2')

@@ -46,6 +46,7 @@ from support.inspector_requests import (
 # What it reports
 
 
+@pytest.mark.smoke
 def test_the_hash_in_the_answer_is_that_of_the_file():
     data = png(40, 30, (20, 160, 40))
     output = words(claude(*step("⟦image 5: chart.png, from tool plot (call toolu_1), 2026-01-01⟧", image(data))))

@@ -102,6 +102,7 @@ def test_every_format_becomes_an_accepted_one(tmp_path, format_name):
     assert difference(shown, image.resize((150, 100))) < 6
 
 
+@pytest.mark.smoke
 def test_the_largest_image_of_an_icon_is_shown(tmp_path):
     path = tmp_path / "a.ico"
     Image.new("RGB", (64, 64), "red").save(path, "ICO", sizes=[(16, 16), (64, 64), (32, 32)])

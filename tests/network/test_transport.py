@@ -123,6 +123,7 @@ def trusting(authority, tmp_path):
     return {"SSL_CERT_FILE": str(tmp_path / "ca.pem")}
 
 
+@pytest.mark.smoke
 def test_a_body_goes_out_in_pieces_with_its_exact_length():
     server = Server(OK)
     status, headers, body = ask(server, pieces=(b"a" * 700_000, b"b" * 700_000, b"c"))

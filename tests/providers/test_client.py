@@ -108,6 +108,7 @@ def test_a_client_is_taken_over_with_its_base_url_and_key(client, provider, url,
     assert not [name for name in exchange.headers if name.startswith("x-stainless") or name == "user-agent"]
 
 
+@pytest.mark.smoke
 def test_headers_of_ones_own_come_along():
     client = openai.OpenAI(
         api_key=KEY, organization="org", project="proj", default_headers={"X-Team": "red", "X-None": openai.Omit()}

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.anyio
 CHART = "/chart title=Sales values=[3,1,2]"
 
 
+@pytest.mark.smoke
 async def test_a_message_gets_a_stream_and_is_stored(tmp_path):
     async with serving(tmp_path) as site:
         status, chunks = await site.post("Hello")

@@ -1,6 +1,7 @@
 """Conversations that grow step by step."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import msgspec
@@ -26,6 +27,16 @@ from support.fixtures import jpeg, mp4, pdf, png, wav
 CACHE = FileCache()
 
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
+
+
+def format_of(model):
+    """What the format of a request depends on, besides what a model sees."""
+    target = resolve(model)
+    return target.api, target.order, target.budget, target.dialect
+
+
+#: One model of each format.
+FORMATS = sorted({format_of(model): model for model in MODELS}.values())
 
 OPTIONS = Options("Be brief.", (ToolSpec("get", "Gets it.", '{"type":"object","properties":{}}'),), stream=True)
 
@@ -62,6 +73,27 @@ def returned(call_id, *parts, is_error=False):
 
 def charted(file):
     return Json('{"chart":null,"values":[1,2.50]}', (("/chart", file),))
+
+
+#: Seven requests with everything that moves files or text: uploads, parallel calls, JSON, errors, approvals.
+TALK = [
+    Draft("user", (Text("hello"),)),
+    Draft("assistant", (Text("Hi."),), stop="end"),
+    Draft("user", (Text("look"), KIWI, REPORT)),
+    calling("call:1", "call:2", text="One moment."),
+    returned("call:2", Text("Here:"), CHART, REPORT),
+    returned("call:1", charted(PHOTO), BEEP),
+    calling("call_3"),
+    returned("call_3", Text("half of it"), CLIP, Shown(1, ""), is_error=True),
+    Draft("assistant", (Text("Drawn:"), CHART), stop="end"),
+    Draft("user", (Text("and now?"),)),
+    calling("toolu_4", "toolu_5"),
+    returned("toolu_4", NOTES),
+    Draft("user", (Approval("toolu_5", approved=True),)),
+    returned("toolu_5"),
+    calling("call_6"),
+    returned("call_6", Text("the last")),
+]
 
 
 @st.composite
@@ -145,6 +177,16 @@ def asked(seen, model, policy, *, forbid=False):
         body = b"".join(request.chunks())
         assert len(body) == request.size
         yield first_in_view(view, target, policy), body
+
+
+@cache
+def views_of_talk():
+    return [*views(TALK)]
+
+
+def talk(model, policy, *, forbid=False):
+    """The first file in view and the body of each request of `TALK`, in one run."""
+    return [*asked(views_of_talk(), model, policy, forbid=forbid)]
 
 
 def unmarked(body):

@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy import event
 
 from showandtell.errors import StorageFailed
+from support.databases import DATABASES
 from support.run_cleanup import RUN, at_end
 
-DATABASES = ("sqlite", "postgresql")
 each_database = pytest.mark.parametrize("database", DATABASES)
 on_sqlite = pytest.mark.parametrize("database", ["sqlite"])
 

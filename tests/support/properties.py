@@ -2,7 +2,7 @@
 
 from hypothesis import HealthCheck, settings
 
-#: What `make test` tries if a test doesn't say otherwise.
+#: What `make test` tries if a test doesn't say otherwise; fewer by default, ten times as many in `make stress`.
 USUAL = 100
 
 

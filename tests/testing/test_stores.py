@@ -52,6 +52,7 @@ async def test_our_stores_pass_each_check(check, place):
 
 
 @each_check
+@pytest.mark.smoke
 async def test_conversations_in_memory_pass_each_check(check):
     await check(MemoryStore().opened)
 

@@ -162,6 +162,7 @@ def test_what_a_reader_refuses_is_rejected_in_its_own_words(model):
     assert found[0].evidence == "This image is not to my taste."
 
 
+@pytest.mark.smoke
 def test_an_unclear_refusal_is_about_the_file_if_the_same_words_without_it_are_answered():
     def refuse(asked, _, *, always):
         if always or [seen for turn in asked.turns for seen in files_of(turn)]:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.figure import Figure
 from PIL import Image
 
 from showandtell.core.collect.arrays import MAX_PIXELS
@@ -146,13 +145,6 @@ def test_an_array_on_another_device_is_its_shape():
 def test_files_in_an_array_of_objects_stay_files():
     file = File.from_bytes(b"a,b", "text/csv", "table.csv")
     assert collect(np.array([file, "x", 1], object)) == (file, Text("x"), Json("1"))
-
-
-def test_an_array_of_axes_is_their_figure():
-    figure = Figure()
-    grid = figure.subplots(2, 2)
-    assert [part.media_type for part in collect(grid)] == ["image/png"]
-    assert [part.media_type for part in collect(grid[0, 0])] == ["image/png"]
 
 
 @given(

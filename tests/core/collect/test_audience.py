@@ -2,7 +2,6 @@
 
 import json
 
-import mcp.types as mcp
 import pybase64
 import pytest
 
@@ -62,11 +61,3 @@ def test_a_block_alone_and_one_in_json_keep_their_audience(block):
     (value,) = collect({"chart": {**block, **annotated(["user"])}})
     assert file.audience == value.files[0][1].audience == "user"
     assert json.loads(value.text) == {"chart": None}
-
-
-def test_an_mcp_sdk_object_keeps_its_audience():
-    image = mcp.ImageContent(
-        type="image", data=base64(PNG), mime_type="image/png", annotations=mcp.Annotations(audience=["user"])
-    )
-    (file,) = collect(mcp.CallToolResult(content=[image]))
-    assert file.audience == "user"

@@ -1,7 +1,6 @@
 """Small plain values are collected in the event loop, all others outside of it."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from showandtell.core.collect.quick import is_quick
@@ -36,7 +35,6 @@ def test_a_result_is_quick_because_it_is_collected_already():
         {"a": {"b": object()}},
         LOOP,
         np.zeros(3),
-        pd.DataFrame(),
     ],
 )
 def test_large_values_and_objects_are_not(value):

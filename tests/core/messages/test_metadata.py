@@ -8,11 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell import BadConversation, BadInput, File
-from showandtell.core.messages.attachments import Attachment, Origin
 from showandtell.core.messages.conversation_file import parse
-from showandtell.core.messages.message import Message
 from showandtell.core.messages.metadata import MAX_METADATA, dump_metadata, load_metadata
-from showandtell.storage.database.rows import read_attachments, read_messages, serialize
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(
@@ -84,17 +81,6 @@ def test_metadata_is_a_copy_of_a_dict():
 def test_an_id_that_cannot_be_stored_is_refused(identifier):
     with pytest.raises(BadInput, match="the id of a file"):
         File.from_bytes(b"x", id=identifier)
-
-
-def test_records_omit_what_is_not_given_and_older_ones_are_read():
-    file = Attachment("att_1", 1, "a.png", Origin("tool"), "2026-11-26")
-    message = Message("msg_1", "tool")
-    record = serialize(file).replace(',"convert":true', "")
-    assert "metadata" not in record + serialize(message)
-    assert "external_id" not in record
-    assert read_attachments.decode(f"[{record}]") == [file]
-    assert (file.metadata, message.metadata) == (None, None)
-    assert read_messages.decode(f"[{serialize(message)}]") == [message]
 
 
 @pytest.mark.parametrize("field", ['"metadata": {"a": "%s"}', '"id": "%s"'])

@@ -3,9 +3,9 @@
 import asyncio
 import base64
 import re
+from itertools import combinations
 from urllib.parse import unquote, urlsplit
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +30,7 @@ CACHE = FileCache()
 MODELS = sorted({f"{family.provider}:{family.example}" for family in families()})
 #: One model per provider, from its first row.
 PROVIDERS = {family.provider: f"{family.provider}:{family.example}" for family in reversed(families())}
-PAIRS = [(provider, two) for provider in PROVIDERS for two in PROVIDERS if provider < two]
+PAIRS = [*combinations(sorted(PROVIDERS), 2)]
 OPTIONS = Options("Be brief.", (ToolSpec("get", "Gets it.", '{"type":"object","properties":{}}'),), stream=True)
 KIWI, REPORT = File.from_bytes(png(), name="kiwi.png"), File.from_bytes(pdf("one"), name="report.pdf")
 PROBED = {file: CACHE.probe(file) for file in (KIWI, REPORT)}
@@ -146,9 +146,11 @@ def read(request, body):
     return site.read(IncomingRequest(address.path, address.query, {}, body, found))
 
 
-@pytest.mark.parametrize(("one", "two"), PAIRS)
-def test_two_providers_take_turns_within_a_step(one, two):
-    here, there, talk = resolve(PROVIDERS[one]), resolve(PROVIDERS[two]), Talk()
+@examples(len(PAIRS))
+@given(st.sampled_from(PAIRS))
+def test_two_providers_take_turns_within_a_step(pair):
+    here, there = (resolve(PROVIDERS[name]) for name in pair)
+    talk = Talk()
     talk.add("user", Text("look"), KIWI)
     first = talk.ask(here, cache=False)
     for at, speaker in enumerate([here, there]):

@@ -206,7 +206,7 @@ def steps(text, files):
      "first , ", "look at 5 of ", "5 vs ", "the accent image ", "image from the my ", "image i just ", "all of the ", "Q3 "],
 )  # fmt: skip
 def test_steps_grow_linearly_with_the_text(piece):
-    length = 4000
+    length = 1000
     once, twice = (steps((piece * length)[:size], RENOVATION) for size in (length, 2 * length))
     assert twice <= 2.3 * once + 200
 

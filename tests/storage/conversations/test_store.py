@@ -80,6 +80,7 @@ async def test_a_turn_begins_with_what_another_process_has_written(place):
         assert [*here.attachments] == [1, 2]
 
 
+@pytest.mark.smoke
 async def test_no_bytes_and_no_base64_of_a_file_reach_the_database(tmp_path):
     async with Store.at(tmp_path) as store:
         conversation = await show(store, *(File.from_bytes(PICTURE, name=f"{n}.png") for n in range(3)))

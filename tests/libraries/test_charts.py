@@ -27,6 +27,13 @@ def untold():
     charts.advise.cache_clear()
 
 
+def test_an_array_of_axes_is_their_figure():
+    figure = Figure()
+    grid = figure.subplots(2, 2)
+    assert [part.media_type for part in collect(grid)] == ["image/png"]
+    assert [part.media_type for part in collect(grid[0, 0])] == ["image/png"]
+
+
 def test_axes_are_their_figure_also_in_a_part_of_one():
     figure = Figure()
     left, _ = figure.subfigures(1, 2)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from showandtell.core.collect.quick import is_quick
 from showandtell.core.collect.tables import CELLS_AT_A_TIME, MAX_TABLE
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.errors import BadValue
@@ -181,3 +182,8 @@ def test_any_cells_have_words_and_csv_in_utf_8(rows, twice):
 def test_huge_cells_are_cut():
     frame = pd.DataFrame({"a": [np.zeros(10**6), [0] * 10**6]})
     assert len(words(frame)) < 500
+
+
+@LIBRARIES
+def test_a_table_is_collected_outside_of_the_event_loop(library):
+    assert not is_quick(library.DataFrame())

@@ -368,3 +368,11 @@ def test_any_text_in_a_block_has_a_utf_8_form_afterwards(text):
     document = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}}
     for part in collect({"content": [block, link, document], "isError": False, "structuredContent": {text: text}}):
         assert part.source is not None if isinstance(part, File) else part.text.encode() is not None
+
+
+def test_an_mcp_sdk_object_keeps_its_audience():
+    image = mcp.ImageContent(
+        type="image", data=base64(PNG), mime_type="image/png", annotations=mcp.Annotations(audience=["user"])
+    )
+    (file,) = collect(mcp.CallToolResult(content=[image]))
+    assert file.audience == "user"
