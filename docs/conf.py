@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from docutils.nodes import Element, TextElement
+    from sphinx.addnodes import pending_xref
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
 project = "Show & Tell"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -73,6 +76,16 @@ def shorten_defaults(_app: Sphinx, *arguments: Any) -> tuple[str | None, str | N
     return signature and re.sub(r"= <(?:[^<>]|<\w+>)+>", "= ...", signature), returns
 
 
+def find_elsewhere(app: Sphinx, env: BuildEnvironment, node: pending_xref, words: TextElement) -> Element | None:
+    """Link a name of another public module, such as an exception, which is in `showandtell.errors`."""
+    domain, target = env.domains.python_domain, node["reftarget"]
+    for module in ("showandtell", *(f"showandtell.{path.stem}" for path in Path(__file__).parent.glob("api/*.rst"))):
+        name = f"{module}.{target}"
+        if node["refdomain"] == "py" and name in domain.objects:
+            return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, words)
+    return None
+
+
 def name_front_page(app: Sphinx, error: Exception | None) -> None:
     """Servers show index.html for the folder."""
     if error is None:
@@ -83,4 +96,5 @@ def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", add_navigation)
     app.connect("autodoc-process-signature", shorten_defaults)
+    app.connect("missing-reference", find_elsewhere)
     app.connect("build-finished", name_front_page)

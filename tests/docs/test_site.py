@@ -51,6 +51,8 @@ def test_the_site_builds_without_a_warning_and_is_complete(tmp_path):
     site = tmp_path / "site"
     documented = read_inventory(site / "objects.inv")
     assert [name for name, names in public_objects() if not names & documented] == []
+    # Names of other modules are links, too.
+    assert 'href="errors.html#showandtell.errors.StorageFailed"' in (site / "docs/api/showandtell.html").read_text()
     pages = [*site.rglob("*.html"), *site.rglob("*.css")]
     assert [path for path in pages if LOADED.search(path.read_text())] == []
     assert (site / "index.html").read_text() == (site / "README.html").read_text()

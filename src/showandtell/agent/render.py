@@ -216,7 +216,7 @@ def render_results(
     ['tool', 'user']
 
     Args:
-        results (Mapping | Sequence): call ids or `ToolCall`s, each with the tool's return value, in call order.
+        results (Mapping | Sequence): call ids or `ToolCall` values, each with the tool's return value, in call order.
             Gemini needs the tool's name, and so a `ToolCall`.
         model (str): `provider:model`.
         file_policy (FilePolicy | None): as for `Agent`. What needs the network or your functions (`uploads`,

@@ -38,8 +38,8 @@ MANY_FILES = 200
 class MemoryConversation(Displayed):
     """A `Conversation` in memory. Only one run at a time: a second waits for its `turn`.
 
-    A stored conversation overrides `write` and `start_calls` to store each change before it is applied here, and
-    `restore`s them when it is opened. It may override `lead`, `update_attachments`, `learn`, `forget` and `turn`, too.
+    A stored conversation overrides `write` and `start_calls` to store each change before it is applied here, and calls
+    `restore` when it is opened. It may override `lead`, `update_attachments`, `learn`, `forget` and `turn`, too.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ class Conversation(Protocol):
     """The messages and files that a run reads, and the place where it stores new ones.
 
     Derive a store of your own from `showandtell.conversations.MemoryConversation`, which has all of this but storing.
-    `showandtell.testing.conversation_checks` checks it. Instances are hashable, and an agent keeps weak references.
+    `showandtell.testing.CONVERSATION_CHECKS` check it. Instances are hashable, and an agent keeps weak references.
 
     >>> from showandtell import Agent
     >>> from showandtell.conversations import Conversation
