@@ -1,16 +1,93 @@
-"""What other packages add: the objects that their entry points name, imported when they are first needed."""
+"""What other packages and programs add: a registry for each kind of thing, filled by calls and by entry points.
+
+Packages are asked only for names that nothing else has, and for lists of everything: finding their entry points takes
+some milliseconds, and importing `importlib.metadata` more.
+"""
 
 from __future__ import annotations
 
+import threading
 import warnings
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import Generic, TypeVar
+
+from showandtell.errors import BadInput
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Values by name: those that a program registered, and those that installed packages bring.
+
+    group: the entry points of packages. read: makes a value of an entry point's name and object, or raises `BadInput`.
+    name_of: the name of a value. is_built_in: whether a name is taken by something that is built in. what: one of them,
+    in errors.
+    """
+
+    def __init__(
+        self,
+        group: str,
+        what: str,
+        read: Callable[[str, object], T],
+        name_of: Callable[[T], str],
+        is_built_in: Callable[[str], bool],
+    ) -> None:
+        self.group, self.what = group, what
+        self._read, self._name_of, self._is_built_in = read, name_of, is_built_in
+        self._values: dict[str, T] = {}
+        self._lock, self._is_complete = threading.RLock(), False
+
+    def register(self, value: T) -> None:
+        """Add a value. The same one again changes nothing. Raises `BadInput` for a name that another one has."""
+        name = self._name_of(value)
+        if self._is_built_in(name) or self._values.setdefault(name, value) != value:
+            raise BadInput(f"there is another {self.what} {name!r} already: give yours a name of its own")
+
+    def so_far(self) -> Mapping[str, T]:
+        """Those that a program registered or that something has needed, by name. Asks no packages."""
+        return MappingProxyType(self._values)
+
+    def all(self) -> Mapping[str, T]:
+        """All values, by name."""
+        if not self._is_complete:
+            self._ask_packages()
+        return MappingProxyType(self._values)
+
+    def find(self, name: str) -> T | None:
+        """The value of a name. Packages are asked only if nothing else has it."""
+        if self._is_built_in(name):
+            return None
+        return self._values.get(name) or self.all().get(name)
+
+    def _ask_packages(self) -> None:
+        """Register what installed packages bring. A mistake in one of them is a warning, and the others are there."""
+        with self._lock:
+            for name, found in () if self._is_complete else load_plugins(self.group).items():
+                try:
+                    self.register(self._read(name, found))
+                except BadInput as error:
+                    text = f"an entry point of {self.group} is left out: {error}"
+                    warnings.warn(text, RuntimeWarning, stacklevel=4)
+            self._is_complete = True
 
 
 @cache
-def load_plugins(group: str) -> tuple[object, ...]:
-    """The objects of all entry points of a group. One that can't be imported is left out with a warning."""
-    return tuple(found for entry in entry_points(group=group) for found in _load(entry))
+def load_plugins(group: str) -> Mapping[str, object]:
+    """The objects of all entry points of a group, by name. One that can't be imported is left out with a warning."""
+    return {entry.name: found for entry in entry_points(group=group) for found in _load(entry)}
+
+
+def load_plugin(group: str, name: str) -> object | None:
+    """The object of one entry point; None if no package has it, or if it can't be imported, with a warning."""
+    return next((found for entry in entry_points(group=group, name=name) for found in _load(entry)), None)
+
+
+def list_plugins(group: str) -> tuple[str, ...]:
+    """The names of the entry points of a group. Imports none of them."""
+    return tuple(sorted(entry.name for entry in entry_points(group=group)))
 
 
 def _load(entry: EntryPoint) -> tuple[object, ...]:

@@ -5,9 +5,11 @@ import re
 
 import pytest
 
+from showandtell.core.capabilities.cells import VENDORS
 from showandtell.core.wire.options import Options
+from showandtell.core.wire.renderers import renderer_of
 from support.paths import SHARED
-from support.sdk_clients import APIS, CALL, PDF, PNG, WITNESSES, aim, arguments, model, placed, rest, result, user
+from support.sdk_clients import CALL, PDF, PNG, WITNESSES, aim, arguments, model, placed, rest, result, user
 
 RECORDINGS = SHARED / "data" / "accepted_requests.jsonl"
 ENDPOINTS = {
@@ -49,7 +51,7 @@ def recorded(api, file):
     for case in map(json.loads, lines):
         held = {(media["where"], media["kind"].partition("/")[0]) for media in case["media"]}
         if case["endpoint"].endswith(ENDPOINTS[api]) and (place, file.media_type.partition("/")[0]) in held:
-            yield set(shape(case["request"][APIS[api].MESSAGES_KEY]))
+            yield set(shape(case["request"][renderer_of(api).MESSAGES_KEY]))
 
 
 def conversation(api, file):
@@ -61,18 +63,18 @@ def conversation(api, file):
 
 @pytest.mark.skipif(not RECORDINGS.exists(), reason="the recordings are not at hand")
 @pytest.mark.parametrize("file", [PNG, PDF], ids=["image", "document"])
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", VENDORS)
 def test_every_key_of_our_request_occurs_in_the_nearest_accepted_request(api, file):
-    ours = set(shape(rest(conversation(api, file), aim(api), Options())[APIS[api].MESSAGES_KEY]))
+    ours = set(shape(rest(conversation(api, file), aim(api), Options())[renderer_of(api).MESSAGES_KEY]))
     nearest = sorted(recorded(api, file), key=lambda theirs: len(ours - theirs))[:1]
     assert nearest
     for theirs in nearest:
         assert ours - theirs - OURS.get((api, file.kind), set()) == set()
 
 
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", VENDORS)
 def test_an_unknown_key_is_noticed(api):
     called = arguments(conversation(api, PNG), aim(api), Options())
-    called[APIS[api].MESSAGES_KEY][0]["surprise"] = 1
+    called[renderer_of(api).MESSAGES_KEY][0]["surprise"] = 1
     with pytest.raises((ValueError, AssertionError), match="surprise"):
         WITNESSES[api](called)

@@ -12,7 +12,7 @@ from google.oauth2.credentials import Credentials
 from mistralai.client import Mistral
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.wire.renderers import APIS
+from showandtell.core.wire.renderers import renderer_of
 from showandtell.errors import BadInput, MissingKey
 from showandtell.providers.client import connect_client, read_client
 from showandtell.providers.connect import locate
@@ -101,7 +101,7 @@ def test_a_client_is_taken_over_with_its_base_url_and_key(client, provider, url,
     environ = {"GOOGLE_CLOUD_PROJECT": "acme", "GOOGLE_CLOUD_LOCATION": "us-east5"}
     target = locate(resolve(f"{provider}:m-1"), environ)
     exchange = connect_client(target, client)
-    assert APIS[target.api].url(target, exchange.base, stream=True) == url
+    assert renderer_of(target.api).url(target, exchange.base, stream=True) == url
     assert exchange.headers[header] == {"authorization": f"Bearer {KEY}"}.get(header, KEY)
     assert exchange.authorize is None
     assert KEY not in repr((settings, exchange))

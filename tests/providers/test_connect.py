@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.capabilities.table import PROVIDERS
-from showandtell.core.wire.renderers import APIS
+from showandtell.core.wire.renderers import renderer_of
 from showandtell.errors import BadInput, MissingKey
 from showandtell.providers.connect import connect, locate
 from showandtell.providers.hosts import ROWS
@@ -70,7 +70,7 @@ def target(provider, environ=HOSTED):
 
 def url_of(provider, **settings):
     found = target(provider, settings.get("environ", HOSTED))
-    return APIS[found.api].url(found, connect(found, **settings).base, stream=True)
+    return renderer_of(found.api).url(found, connect(found, **settings).base, stream=True)
 
 
 def test_every_provider_has_its_row():

@@ -8,7 +8,7 @@ from google import genai
 from showandtell import Agent, Connection, File
 from showandtell.core.capabilities.google import EXPRESS
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.wire.renderers import APIS
+from showandtell.core.wire.renderers import renderer_of
 from showandtell.errors import BadInput, MissingKey
 from showandtell.providers.client import read_client
 from showandtell.providers.connect import connect, locate
@@ -29,7 +29,7 @@ def no_settings(monkeypatch):
 
 def sent(agent):
     """URL and headers of an agent's requests."""
-    url = APIS[agent.target.api].url(agent.target, agent.exchange.base, stream=False)
+    url = renderer_of(agent.target.api).url(agent.target, agent.exchange.base, stream=False)
     return url, dict(agent.exchange.headers), agent.exchange.authorize
 
 

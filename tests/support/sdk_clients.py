@@ -13,7 +13,7 @@ from showandtell.core.messages.attachments import Address, Facts
 from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.planning.values import Entry, RenderedFile, Result
 from showandtell.core.wire.options import Options, ToolSpec
-from showandtell.core.wire.renderers import APIS
+from showandtell.core.wire.renderers import renderer_of
 from showandtell.core.wire.tree import Slot, to_segments, to_values
 
 HOSTS: dict[Api, tuple[str, str]] = {
@@ -81,7 +81,7 @@ RELOCATED = (
 
 
 def tree(entries: tuple[Entry, ...], target: Target, options: Options) -> dict[str, Any]:
-    module = APIS[target.api]
+    module = renderer_of(target.api)
     turns = [turn for entry in entries for turn in module.render_entry(entry, target)]
     return {**module.head(target, options), module.MESSAGES_KEY: [*module.leading_messages(options, target), *turns]}
 
@@ -102,7 +102,7 @@ def rest(entries: tuple[Entry, ...], target: Target, options: Options) -> dict[s
 
 def arguments(entries: tuple[Entry, ...], target: Target, options: Options) -> dict[str, Any]:
     """What the SDK's call takes."""
-    module = APIS[target.api]
+    module = renderer_of(target.api)
 
     def raw(slot: Slot) -> bytes | str:
         file = slot.rendered.file

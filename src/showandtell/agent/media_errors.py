@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from showandtell.core.capabilities.cells import Target
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Facts, format_label
 from showandtell.core.messages.derivations import DerivationRequest, Failed, rejections
 from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.values import Receipt, RenderedFile
+from showandtell.core.wire.renderers import renderer_of
 from showandtell.core.wire.request import Request
 from showandtell.core.wire.tree import iter_slots
 from showandtell.errors import ProviderError
@@ -25,7 +27,7 @@ ABOUT_MEDIA = re.compile(
     re.IGNORECASE,
 )
 #: Paths that may lead to a file in a request. Any other path (`tools.0.name`) is not about files.
-MESSAGE_PATH = re.compile(r"#?/?(messages|input|contents|request)\b|^$")
+MESSAGE_PATH = r"#?/?(messages|input|contents|request|{key})\b|^$"
 #: Servers of models without eyes want the content of a message as text. Groq: "'messages.3.content' : value must be a
 #: string"; pydantic: "Input should be a valid string"; Go: "cannot unmarshal array into Go struct field".
 ABOUT_CONTENT = re.compile(
@@ -86,14 +88,23 @@ ONE_FILE = re.compile(
 )
 
 
-def is_about_files(error: ProviderError) -> bool:
-    """Whether a provider refused a request because of its files."""
-    if error.path and not MESSAGE_PATH.match(error.path):
+def is_about_files(error: ProviderError, target: Target) -> bool:
+    """Whether a target's provider refused a request because of its files."""
+    messages_key = re.escape(renderer_of(target.api).MESSAGES_KEY)
+    if error.path and not re.match(MESSAGE_PATH.format(key=messages_key), error.path):
         return False
-    text = error.text
+    text, own = error.text, target.dialect.errors.about_files
     return error.status in REFUSALS and (
-        error.status == 413 or ABOUT_MEDIA.search(text) is not None or ABOUT_CONTENT.search(text) is not None
+        error.status == 413
+        or ABOUT_MEDIA.search(text) is not None
+        or ABOUT_CONTENT.search(text) is not None
+        or says(own, text)
     )
+
+
+def says(expression: str, text: str) -> bool:
+    """Whether an error's text has the words of an expression of `ErrorWords`; an empty one has none."""
+    return bool(expression) and re.search(expression, text, re.IGNORECASE) is not None
 
 
 def refused_kinds(error: ProviderError, request: Request) -> frozenset[Kind]:
@@ -101,6 +112,9 @@ def refused_kinds(error: ProviderError, request: Request) -> frozenset[Kind]:
     sent = kinds_of(request)
     if error.status in OTHER_REASONS:
         return frozenset()
+    own = request.target.dialect.errors.not_taken
+    if found := frozenset(kind for kind, expression in own if says(expression, error.text)):
+        return sent & found
     if ONLY_IMAGES.search(error.text):
         return sent - {"image"}
     match = MODALITY.search(error.text)

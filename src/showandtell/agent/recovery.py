@@ -88,7 +88,7 @@ class Recovery:
 
     async def learn_from(self, error: ProviderError, request: Request) -> Retry:
         """Learn from a refusal. Raises an error if it isn't about files, or no file is left."""
-        if (full := read_full_context(error)) is not None:
+        if (full := read_full_context(error, request.target.dialect.errors)) is not None:
             self.fit.learn(full, request.plan, request.target)
             too_long = context_full(error, ADVICE)
             self.refused.append((request.plan.entries, too_long))
@@ -105,7 +105,7 @@ class Recovery:
 
     async def leave_out(self, error: ProviderError, request: Request) -> Retry:
         """Leave out the files that the error names for good, else all that no accepted request held."""
-        if not is_about_files(error):
+        if not is_about_files(error, request.target):
             raise error
         accepted = self.conversation.receipts
         at_path = files_at(error, request)

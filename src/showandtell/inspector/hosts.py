@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
+from showandtell.core.capabilities.apis import REGISTRY, RULES
 from showandtell.inspector.request import Host
 
 #: Servers that people run themselves.
@@ -30,11 +31,18 @@ def hosts_in(module: str) -> Sequence[Host]:
     return import_module(f"showandtell.inspector.{module}").HOSTS
 
 
+def hosts_of_package(api: str) -> Sequence[Host]:
+    """The hosts that a package has for its API, whose name is their base; none if nobody registered one."""
+    known = REGISTRY.so_far().get(api)
+    return import_module(f"{known.package}.{RULES}").HOSTS if known is not None else ()
+
+
 def find_host(path: str) -> tuple[Host, Mapping[str, str | None] | None]:
     """The host of a path, and the groups of its pattern. The groups are None if the host doesn't have that path."""
     base, _, rest = path.removeprefix("/").partition("/")
     modules = [module for module, bases in MODULES.items() if base in bases]
-    candidates = [host for module in modules for host in hosts_in(module) if host.base == base]
+    found = [host for module in modules for host in hosts_in(module)] or hosts_of_package(base)
+    candidates = [host for host in found if host.base == base]
     for host in candidates:
         if match := host.path.fullmatch("/" + rest):
             return host, match.groupdict()

@@ -27,7 +27,7 @@ from showandtell.providers.hosts import Environ, HostRow, find_host, host_of
 
 #: The inspector's `send`. It is imported at its first use, since it is larger than this package.
 INSPECTOR = "showandtell.inspector.send:send"
-#: The inspector's base URL for each API, as the vendor's SDK expects it: with /v1 for OpenAI.
+#: The inspector's base URL for each API that is built in, as the vendor's SDK expects it: with /v1 for OpenAI.
 BASES: dict[Api, str] = {
     "anthropic-messages": "http://inspector/anthropic",
     "openai-chat": "http://inspector/openai/v1",
@@ -55,7 +55,7 @@ def connect(
     `MissingKey`, which names the variable to set, and `BadInput` for an invalid base URL, key or header.
     """
     if target.provider == "inspector":
-        return Exchange(resolve_name(INSPECTOR), BASES[target.api], {})
+        return Exchange(resolve_name(INSPECTOR), inspector_base(target.api), {})
     target = locate(target, environ, base_url=base_url, api_key=api_key)
     account = target.account
     row = row_of(target)
@@ -75,6 +75,11 @@ def connect(
         authorize=None if key or row.authorize is None else row.authorize(account, environ),
         explain=partial(explain_error, row=row, provider=target.provider, key_from=key_from, base_from=base_from),
     )
+
+
+def inspector_base(api: Api) -> str:
+    """The inspector's base URL for an API. That of a package has the API's name as its host."""
+    return BASES.get(api, f"http://inspector/{api}")
 
 
 def explain_error(status: int, message: str, *, row: HostRow, provider: str, key_from: str, base_from: str) -> str:

@@ -14,7 +14,8 @@ from showandtell.core.capabilities.cells import Api, Target
 from showandtell.core.events.types import StepEnd, StreamEvent, Usage
 from showandtell.core.wire import sse
 from showandtell.core.wire.http import Authorize, HttpResponse, Send
-from showandtell.core.wire.parsers import FRAMES, JSON_TYPE, PARSERS
+from showandtell.core.wire.parsers import JSON_TYPE, parser_of, splitter_of
+from showandtell.core.wire.renderers import renderer_of
 from showandtell.core.wire.request import Request
 from showandtell.core.wire.stream import MAX_RESPONSE, FrameSplitter, StreamParser
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
@@ -124,9 +125,10 @@ async def read(
     """
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if response.status >= 400:
-        raise provider_error(response, await read_prefix(response.body, MAX_ERROR_BODY), explain)
+        data = await read_prefix(response.body, MAX_ERROR_BODY)
+        raise provider_error(response, data, explain, messages_key=renderer_of(target.api).MESSAGES_KEY)
     start = await read_start(response.body)
-    if splitter := find_splitter(media_type, start):
+    if splitter := find_splitter(media_type, start, target.api):
         return stream(start, response.body, target.api, splitter)
     if media_type == JSON_TYPE or is_json(media_type, start):
         return complete(start, response.body, target.api)
@@ -151,11 +153,11 @@ async def close_body(response: HttpResponse) -> None:
         await close()
 
 
-def find_splitter(media_type: str, start: bytes) -> Callable[[], FrameSplitter] | None:
+def find_splitter(media_type: str, start: bytes, api: Api) -> Callable[[], FrameSplitter] | None:
     """The splitter of a stream, by the first bytes of the body and by its type; None if it isn't a stream."""
     if media_type in LOOSE_TYPES and SSE_START.match(start):
         return sse.Splitter
-    return None if is_json(media_type, start) else FRAMES.get(media_type)
+    return None if is_json(media_type, start) else splitter_of(api, media_type)
 
 
 def is_json(media_type: str, start: bytes) -> bool:
@@ -180,7 +182,7 @@ async def stream(
 
     Raises `OSError` if the connection breaks before the first event.
     """
-    parser = StreamParser(PARSERS[api].new_reader(), splitter())
+    parser = StreamParser(parser_of(api).new_reader(), splitter())
     has_begun = False
     try:
         if batch := parser.feed(start):
@@ -202,7 +204,7 @@ async def stream(
 async def complete(start: bytes, body: AsyncIterator[bytes], api: Api) -> AsyncGenerator[Sequence[StreamEvent]]:
     """The events of a response that isn't streamed. A broken one can be retried, since nothing comes before its end."""
     data = start + await read_limited(body, MAX_RESPONSE - len(start))
-    yield PARSERS[api].parse_full(data) if data else [StepEnd("cut", Usage())]
+    yield parser_of(api).parse_full(data) if data else [StepEnd("cut", Usage())]
 
 
 async def read_limited(body: AsyncIterator[bytes], limit: int) -> bytes:

@@ -6,8 +6,11 @@ import re
 
 from msgspec import Struct
 
+from showandtell.core.capabilities.cells import ErrorWords
 from showandtell.errors import ContextFull, ProviderError
 
+#: Of hosts whose words are all known.
+NO_WORDS = ErrorWords()
 #: Statuses that such an answer has; 0 is an error inside a stream. Never 429: "too many tokens" a minute is a rate.
 STATUSES = frozenset({0, 400, 413, 422, 500})
 #: Read in issues of projects that meet these errors, 2026-11-26:
@@ -54,9 +57,9 @@ class FullContext(Struct, frozen=True):
     asked: int | None = None
 
 
-def read_full_context(error: ProviderError) -> FullContext | None:
-    """What an error says of the context window; None if it is another error."""
-    if error.status not in STATUSES or not FULL.search(error.text):
+def read_full_context(error: ProviderError, words: ErrorWords = NO_WORDS) -> FullContext | None:
+    """What an error says of the context window; None if it is another error. `words` are those of its host."""
+    if error.status not in STATUSES or not is_full_context(error.text, words):
         return None
     for pattern in NUMBERS:
         if match := pattern.search(error.text):
@@ -65,9 +68,10 @@ def read_full_context(error: ProviderError) -> FullContext | None:
     return FullContext()
 
 
-def is_full_context(text: str) -> bool:
+def is_full_context(text: str, words: ErrorWords = NO_WORDS) -> bool:
     """Whether a text says that a request was too long for the model's context window."""
-    return FULL.search(text) is not None
+    own = words.too_long
+    return FULL.search(text) is not None or bool(own and re.search(own, text, re.IGNORECASE))
 
 
 def context_full(error: ProviderError, advice: str) -> ContextFull:

@@ -25,7 +25,7 @@ MAX_ERROR_BODY = 64 * 1024
 MAX_RAW = 500
 #: The path that an error starts with (`tools.0.name: ...`), or names anywhere: `messages.2.content.0.image`,
 #: `'input[3].output[0].file_data'`, `#/messages/2/content/0`, `contents[0].parts[1]`.
-PATH = re.compile(r"^[a-z_]+(?:\.\w+)*(?=: )|\b(?:messages|input|contents)(?:[./\[]\w+\]?)+")
+PATH = r"^[a-z_]+(?:\.\w+)*(?=: )|\b(?:messages|input|contents|{key})(?:[./\[]\w+\]?)+"
 #: The values of `x-should-retry`, as the SDKs of OpenAI and Anthropic read them.
 SHOULD_RETRY = {"true": True, "false": False}
 TITLE = re.compile(r"<title[^<>]*>([^<]{1,300})", re.IGNORECASE)
@@ -71,10 +71,15 @@ class _Refusal(msgspec.Struct, frozen=True):
 _refusal = msgspec.json.Decoder(_Refusal)
 
 
-def provider_error(response: HttpResponse, data: bytes, explain: Explain = unexplained) -> ProviderError:
-    """An error response as an exception, with the provider's text, the path that it names, and the retry delay."""
+def provider_error(
+    response: HttpResponse, data: bytes, explain: Explain = unexplained, *, messages_key: str = "messages"
+) -> ProviderError:
+    """An error response as an exception, with the provider's text, the path that it names, and the retry delay.
+
+    `messages_key` is the body's key of the message list, with which paths begin.
+    """
     error = parse_error(data)
-    match = PATH.search(error.message)
+    match = re.search(PATH.format(key=re.escape(messages_key)), error.message)
     path = error.param or (match.group() if match else None)
     message = explain(response.status, format_error(error) or status_phrase(response.status))
     return ProviderError(

@@ -9,11 +9,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
+from showandtell.core.capabilities.cells import ErrorWords, Target
 from showandtell.core.events.types import ProviderFault, Retry, StepEnd, StreamEvent
 from showandtell.core.wire.request import Request
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.full_context import is_full_context, read_full_context
+from showandtell.providers.full_context import NO_WORDS, is_full_context, read_full_context
 
 #: Statuses of temporary errors: busy, overloaded, broken. 529 is Anthropic's "overloaded".
 BUSY_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 520, 522, 524, 529})
@@ -58,13 +59,13 @@ async def ask_with_retries(
 
     An answer that has started is never requested again. If its stream breaks, it ends as cut.
     """
-    waited, was_empty = 0.0, False
+    waited, was_empty, words = 0.0, False, request.target.dialect.errors
     for retries in range(retry.tries + 1):
         has_started = False
         try:
             async with aclosing(exchange.ask(request)) as batches:
                 async for batch in batches:
-                    has_started = has_started or has_content(batch, request.target.name)
+                    has_started = has_started or has_content(batch, request.target)
                     if has_started:
                         yield batch
             if has_started:
@@ -74,45 +75,47 @@ async def ask_with_retries(
             pause = None if was_empty else retry.jitter()
             was_empty = True
         except ProviderError as error:
-            failure, pause = error, None if has_started else pause_before(error, retries, retry)
+            failure, pause = error, None if has_started else pause_before(error, retries, retry, words)
         if pause is None or retries == retry.tries or waited + pause > retry.seconds:
-            raise final_error(failure, retries + 1)
+            raise final_error(failure, retries + 1, words)
         waited += pause
         emit(Retry(str(failure), pause))
         await retry.sleep(pause)
 
 
-def has_content(batch: Sequence[StreamEvent], name: str) -> bool:
+def has_content(batch: Sequence[StreamEvent], target: Target) -> bool:
     """Whether a first batch has content. Raises an error event at the start like an error response."""
     match batch:
         case [ProviderFault(text=text), *_]:
-            is_busy = BUSY_TEXT.search(text) and not is_full_context(text)
-            raise (ProviderUnavailable if is_busy else ProviderError)(f"{name}: {text}")
+            is_busy = BUSY_TEXT.search(text) and not is_full_context(text, target.dialect.errors)
+            raise (ProviderUnavailable if is_busy else ProviderError)(f"{target.name}: {text}")
         case [StepEnd(stop="cut", detail="")]:
             return False
         case _:
             return bool(batch)
 
 
-def pause_before(error: ProviderError, retries: int, retry: RetryPolicy) -> float | None:
+def pause_before(
+    error: ProviderError, retries: int, retry: RetryPolicy, words: ErrorWords = NO_WORDS
+) -> float | None:
     """The seconds to wait before the next try; None if a retry can't help. The provider's own word goes first."""
-    wanted = is_temporary(error) if error.should_retry is None else error.should_retry
+    wanted = is_temporary(error, words) if error.should_retry is None else error.should_retry
     if NO_CREDIT.search(error.text) or not wanted:
         return None
     backoff = min(0.5 * 2**retries, MAX_PAUSE) * (0.5 + retry.jitter() / 2)
     return backoff if error.retry_after is None else max(error.retry_after, backoff)
 
 
-def is_temporary(error: ProviderError) -> bool:
+def is_temporary(error: ProviderError, words: ErrorWords) -> bool:
     """Whether a retry may succeed: the host is busy, or a connection failed, except for an unknown host name."""
     if error.status:
-        return error.status in BUSY_STATUSES and read_full_context(error) is None
+        return error.status in BUSY_STATUSES and read_full_context(error, words) is None
     return isinstance(error, ProviderUnavailable) and isinstance(error.__cause__, ConnectionError | TimeoutError | None)
 
 
-def final_error(error: ProviderError, tries: int) -> ProviderError:
+def final_error(error: ProviderError, tries: int, words: ErrorWords) -> ProviderError:
     """The error to raise after the last try. Temporary errors become `ProviderUnavailable`, whatever their status."""
-    if not is_temporary(error):
+    if not is_temporary(error, words):
         return error
     times = f" (tried {tries} times)" if tries > 1 else ""
     unavailable = ProviderUnavailable(error.text + times, error.status, path=error.path, retry_after=error.retry_after)

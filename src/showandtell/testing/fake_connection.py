@@ -8,7 +8,7 @@ from showandtell.agent.settings import Connection
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.wire.http import Send
 from showandtell.network.transport import Transport
-from showandtell.providers.connect import BASES
+from showandtell.providers.connect import inspector_base
 from showandtell.providers.exchange import Exchange
 
 
@@ -37,4 +37,4 @@ class FakeConnection(Connection):
 
     def open(self, target: Target, transport: Transport) -> Exchange:  # noqa: ARG002 - nothing is sent over a network
         """Return an exchange that calls `send`."""
-        return Exchange(self.send, BASES[target.api], {})
+        return Exchange(self.send, inspector_base(target.api), {})

@@ -163,7 +163,7 @@ def as_file(probe: Probe) -> File:
 
 async def is_refused(model: ModelUnderTest, route: Route, error: ProviderError) -> bool:
     """Whether the file is the reason for an error: its text says so, or the request succeeds without the file."""
-    if is_about_files(error):
+    if is_about_files(error, model.target):
         return True
     if error.status not in UNCLEAR_STATUSES:
         return False

@@ -14,7 +14,7 @@ ACME = Provider(name="acme-tests", base_url="https://api.acme.example/v1", api="
 
 @pytest.fixture(autouse=True)
 def nothing_registered(monkeypatch):
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(registry.REGISTRY, "_values", {})
 
 
 def test_a_registered_provider_is_resolved_and_an_unknown_one_is_not():

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Budget, Capability, Dialect, FileLimits, Order
 from showandtell.core.capabilities.family import (
     BOTH,
+    CLAUDE_IDS,
     EVERY_FORM,
     LISTED,
     PDF,
@@ -23,7 +24,7 @@ from showandtell.core.capabilities.family import (
     subfamily_of,
 )
 
-ORDER = Order(after_results="same_turn", error_media=False, call_ids="anthropic", marks=4)
+ORDER = Order(after_results="same_turn", error_media=False, call_ids=CLAUDE_IDS, marks=4)
 
 # The API allows 5 MB of base64 an image, so 3/4 of that in raw bytes.
 IMAGE = FileLimits(bytes=5 * 1024 * 1024 * 3 // 4, side=8000)

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Order
 from showandtell.core.capabilities.family import (
     BOTH,
+    CONVERSE_IDS,
     LISTED,
     PDF,
     TOOL,
@@ -22,11 +23,11 @@ from showandtell.core.capabilities.family import (
 )
 
 # A filler goes between results and files: Bedrock merges consecutive user turns, and refuses whitespace as a turn.
-FILLER_ORDER = Order(after_results="filler", filler=".", filler_when="user", call_ids="bedrock")
+FILLER_ORDER = Order(after_results="filler", filler=".", filler_when="user", call_ids=CONVERSE_IDS)
 # Claude's results may share a turn with images, not with documents or video. Whether a result with status "error" may
 # hold images is not documented for Converse; the Messages API forbids it, so they get none here either.
 CLAUDE_ORDER = replace(FILLER_ORDER, filler_when="media", error_media=False, marks=4)
-NOVA_ORDER = Order(after_results="same_turn", call_ids="bedrock", marks=4)
+NOVA_ORDER = Order(after_results="same_turn", call_ids=CONVERSE_IDS, marks=4)
 
 BUDGET = Budget(message_images=20, message_documents=5)
 # Claude takes 8000 pixels a side for up to 20 images in a request, as at Anthropic.

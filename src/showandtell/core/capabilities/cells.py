@@ -8,13 +8,14 @@ from msgspec import Struct
 
 from showandtell.core.media_types.kinds import Kind
 
-Api: TypeAlias = Literal["anthropic-messages", "openai-chat", "openai-responses", "gemini", "bedrock-converse"]
+#: The name of an API: one of `VENDORS`, or one that a package brings (`core/capabilities/apis.py`).
+Api: TypeAlias = str
 #: "answer": in a block that the provider made itself, which goes back to it.
 Place: TypeAlias = Literal["tool_result", "user", "answer"]
 Form: TypeAlias = Literal["inline", "url", "file_id"]
 Verdict: TypeAlias = Literal["sees", "blind", "rejects", "unproven"]
 
-#: The vendor of each API.
+#: The vendor of each API that is built in.
 VENDORS: dict[Api, str] = {
     "anthropic-messages": "anthropic",
     "openai-chat": "openai",
@@ -71,7 +72,7 @@ class Order(Struct, frozen=True):
             user message of their own; "filler": in a message of their own, after an assistant message `filler`.
         filler_when: what needs the filler: "user": any user content after results; "media": only documents and video.
         error_media: whether an error result may hold files.
-        call_ids: the form of call ids that the API accepts.
+        call_ids: a regular expression for the call ids that the API accepts; it must match nine letters and digits.
         marks: how many cache marks a request may have.
     """
 
@@ -79,7 +80,7 @@ class Order(Struct, frozen=True):
     filler: str = ""
     filler_when: Literal["user", "media"] = "user"
     error_media: bool = True
-    call_ids: Literal["any", "anthropic", "bedrock", "litellm", "mistral", "openai-chat"] = "any"
+    call_ids: str = "[!-~]{1,64}"
     marks: int = 0
 
 
@@ -121,6 +122,19 @@ class TokenCosts(Struct, frozen=True):
     second_video: int = 300
 
 
+class ErrorWords(Struct, frozen=True):
+    """Regular expressions for what a host's errors say, in addition to the words that are known of other hosts.
+
+    about_files: that the request was refused because of its files. not_taken: that the model takes no files of a kind,
+    as pairs of kind and expression. too_long: that the request is longer than the model's context window. Case doesn't
+    matter.
+    """
+
+    about_files: str = ""
+    not_taken: tuple[tuple[Kind, str], ...] = ()
+    too_long: str = ""
+
+
 class Dialect(Struct, frozen=True):
     """How an API, a host or a model differs from others. These are data of the row, read by planner and renderers.
 
@@ -152,10 +166,11 @@ class Dialect(Struct, frozen=True):
         takes_annotations: whether an openai-chat host takes back what it read in a file, as OpenRouter's docs say of
             PDFs.
         max_temperature: the highest temperature that the API takes.
+        errors: what the host's errors say.
     """
 
     document: Literal["file", "document_url"] = "file"
-    max_tokens: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+    max_tokens: str = "max_tokens"
     flags_errors: bool = True
     named_results: bool = False
     separate_results: bool = False
@@ -168,13 +183,14 @@ class Dialect(Struct, frozen=True):
     stateless: bool = False
     stream_usage: bool = True
     extra_body: bool = True
-    system_role: Literal["system", "developer"] = "system"
+    system_role: str = "system"
     raw_audio: bool = False
-    cache_mark: Literal["prompt_cache_breakpoint", "cache_control"] | None = None
+    cache_mark: str | None = None
     takes_reasoning: bool = True
     takes_annotations: bool = False
     container: Literal["blocks", "tool"] | None = None
     max_temperature: float = 2.0
+    errors: ErrorWords = ErrorWords()
 
 
 class AnswerFormat(Struct, frozen=True):
@@ -238,7 +254,7 @@ class Target(Struct, frozen=True, cache_hash=True):
     @property
     def vendor(self) -> str:
         """The vendor whose file ids the target knows. openai and openai-chat share one; the inspector has its API's."""
-        return VENDORS[self.api] if self.provider == "inspector" else self.provider.removesuffix("-chat")
+        return VENDORS.get(self.api, self.api) if self.provider == "inspector" else self.provider.removesuffix("-chat")
 
     @property
     def signer(self) -> str:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.cells import (
+    AnswerFormat,
     Api,
     Budget,
     Capability,
@@ -18,7 +19,9 @@ from showandtell.core.capabilities.cells import (
     Form,
     Order,
     Place,
+    TokenCosts,
     Verdict,
+    Window,
 )
 from showandtell.core.media_types.kinds import kind_of
 
@@ -27,6 +30,11 @@ READ = "2026-11-21"
 #: The date on which lists of models without images were read.
 LISTED = "2026-11-24"
 ANY_MODEL = ("*",)
+#: What APIs accept as call ids (docs/providers.md, "Call ids").
+CLAUDE_IDS, CONVERSE_IDS, MISTRAL_IDS = "[a-zA-Z0-9_-]{1,64}", "[a-zA-Z0-9_.:-]{1,64}", "[a-zA-Z0-9]{9}"
+CHAT_IDS = "[!-~]{1,40}"
+#: A LiteLLM proxy appends Gemini's thought signature, of any length, to the id.
+LITELLM_IDS = "[!-~]+"
 UNKNOWN_MODEL = "default for unknown models"
 AUDIO_MODEL = "litellm 1.109 table: text and audio, no vision, no PDF"
 NO_LIMITS = FileLimits()
@@ -61,6 +69,9 @@ class Family(Struct, frozen=True):
     Among a provider's rows, those with `subfamily` go before the others, and else the first match wins. The family with
     `ANY_MODEL` is its provider's default, and its provider's last row. `example` is a model name, which users are
     offered if it is not of a subfamily.
+
+    window, costs, answer_format, hosted: the context window, what files cost in tokens, how a model is held to a JSON
+    schema, and the tools that the host runs itself, by our name and its own. None: what is known of models of that name.
     """
 
     provider: str
@@ -72,6 +83,10 @@ class Family(Struct, frozen=True):
     budget: Budget = Budget()
     dialect: Dialect = Dialect()
     subfamily: bool = False
+    window: Window | None = None
+    costs: TokenCosts | None = None
+    answer_format: AnswerFormat | None = None
+    hosted: tuple[tuple[str, str], ...] | None = None
 
     def has(self, model: str) -> bool:
         """Whether a model's name matches one of the patterns."""

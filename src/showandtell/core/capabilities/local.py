@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Order
 from showandtell.core.capabilities.family import (
     ANY_MODEL,
+    LITELLM_IDS,
     PDF,
     PNG_JPEG_WEBP,
     TOOL,
@@ -110,7 +111,7 @@ PROXY_GEMINI = replace(
         *make_cells("unproven", USER, WAV_MP3, HOISTED),
         *PROXY_USER,
     ),
-    order=replace(ORDER, call_ids="litellm"),
+    order=replace(ORDER, call_ids=LITELLM_IDS),
 )
 PROXY_OPENAI = replace(
     PROXY_GEMINI, patterns=("openai/*", "azure/*"), example="openai/gpt-5-mini", cells=PROXY_USER, order=OPENAI_ORDER

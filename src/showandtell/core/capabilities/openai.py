@@ -10,6 +10,7 @@ from showandtell.core.capabilities.family import (
     AUDIO,
     AUDIO_MODEL,
     BOTH,
+    CHAT_IDS,
     EVERY_FORM,
     INLINE_URL,
     OFFICE_XML,
@@ -39,7 +40,7 @@ BUDGET = Budget(bytes=50_000_000, images=1500)
 # prompt_cache_options), on both APIs (pydantic-ai 2.68, profiles/openai.py).
 MARKED_GPT = ("gpt-5.[6-9]*", "gpt-5.[1-9][0-9]*", "gpt-[6-9]*")
 MARKED_ORDER = replace(ORDER, marks=4)
-CHAT_ORDER = replace(ORDER, call_ids="openai-chat")
+CHAT_ORDER = replace(ORDER, call_ids=CHAT_IDS)
 GPT = ("gpt-*", "o[1-9]*", "chatgpt-*", "codex-*", "computer-use-*")
 # gpt-4-1106-vision-preview took images, so the dates are listed.
 TEXT_GPT = (

@@ -7,8 +7,11 @@ from msgspec.structs import replace
 from showandtell.core.capabilities.cells import Budget, Dialect, FileLimits, Order
 from showandtell.core.capabilities.family import (
     AUDIO_MODEL,
+    CHAT_IDS,
+    CLAUDE_IDS,
     EVERY_FORM,
     INLINE_URL,
+    MISTRAL_IDS,
     PDF,
     PNG_JPEG,
     TOOL,
@@ -25,10 +28,10 @@ from showandtell.core.capabilities.family import (
 ORDER = Order(after_results="own_turn")
 CHAT_DIALECT = Dialect(flags_errors=False)
 # Mistral rejects a user message right after tool messages (code 3230), also behind other hosts.
-MISTRAL_ORDER = Order(after_results="filler", filler="OK", filler_when="user", call_ids="mistral")
-CLAUDE_ORDER = replace(ORDER, call_ids="anthropic")
+MISTRAL_ORDER = Order(after_results="filler", filler="OK", filler_when="user", call_ids=MISTRAL_IDS)
+CLAUDE_ORDER = replace(ORDER, call_ids=CLAUDE_IDS)
 # OpenAI rejects longer ids, also behind other hosts.
-OPENAI_ORDER = replace(ORDER, call_ids="openai-chat")
+OPENAI_ORDER = replace(ORDER, call_ids=CHAT_IDS)
 
 XAI_LIVE = "live: the raw API told the secret in the image (vercel/ai PR #17432)"
 XAI_USER = "recorded: [*-image-xai], by id [direct-uploaded_file-image-xai]; by URL fetched at each request, 5 s"

@@ -18,6 +18,10 @@ KeyHeader: TypeAlias = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
+#: What a call id becomes that an API doesn't take: nine letters and digits.
+PLAIN_ID: Final = "aB3aB3aB3"
+
+
 class ApiKey(Struct, frozen=True):
     """A provider's key: the environment variable that has it, and the header that carries it.
 
@@ -66,3 +70,17 @@ class Provider(Struct, frozen=True, kw_only=True):
                     f"the family of {family.example} is one of {family.provider!r} with {family.api!r}: it belongs to "
                     f"{self.name!r} with {self.api!r}"
                 )
+            check_expressions(family)
+
+
+def check_expressions(family: Family) -> None:
+    """Raise `BadInput` for a regular expression that is none, and for call ids that leave none to fall back on."""
+    words = family.dialect.errors
+    kinds = [expression for _, expression in words.not_taken]
+    for expression in (family.order.call_ids, words.about_files, words.too_long, *kinds):
+        try:
+            re.compile(expression)
+        except re.error as error:
+            raise BadInput(f"{expression!r} of {family.example} is no regular expression: {error}") from None
+    if not re.fullmatch(family.order.call_ids, PLAIN_ID):
+        raise BadInput(f"call_ids of {family.example} must match nine letters and digits, such as {PLAIN_ID}")

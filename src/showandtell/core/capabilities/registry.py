@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from functools import cache
-from types import MappingProxyType
 from typing import Final
 
+from msgspec.structs import replace
+
+from showandtell.core.capabilities.apis import REGISTRY as REGISTRY_OF_APIS
 from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.provider import Provider
 from showandtell.core.capabilities.table import FAMILIES, PROVIDERS
 from showandtell.errors import BadInput
-from showandtell.plugins import load_plugins
+from showandtell.plugins import Registry
 
-#: Entry points of installed packages; each names a `Provider`.
-GROUP: Final = "showandtell.providers"
 
-_registered: dict[str, Provider] = {}
+#: The provider of the embedded model.
+INSPECTOR: Final = "inspector"
+
+
+def read_provider(_: str, found: object) -> Provider:
+    """What an entry point names, if that is a provider."""
+    if isinstance(found, Provider):
+        return found
+    raise BadInput(f"it names {type(found).__name__}, not a Provider")
+
+
+REGISTRY: Final = Registry[Provider](
+    "showandtell.providers", "provider", read_provider, lambda provider: provider.name, PROVIDERS.__contains__
+)
 
 
 def register_provider(provider: Provider) -> None:
@@ -25,41 +36,22 @@ def register_provider(provider: Provider) -> None:
 
     Registering the same value again changes nothing. Raises `BadInput` for a name that another provider has.
     """
-    if provider.name in PROVIDERS or _registered.setdefault(provider.name, provider) != provider:
-        raise BadInput(f"there is another provider {provider.name!r} already: give yours a name of its own")
+    REGISTRY.register(provider)
 
 
 def registered_so_far() -> Mapping[str, Provider]:
     """Those that a program registered or that something has needed, by name. Asks no packages."""
-    return MappingProxyType(_registered)
+    return REGISTRY.so_far()
 
 
 def registered() -> Mapping[str, Provider]:
     """The providers besides those of the table, by name."""
-    _register_installed()
-    return MappingProxyType(_registered)
-
-
-@cache
-def _register_installed() -> None:
-    """Register what installed packages bring. A mistake in one of them is a warning, and the others are there."""
-    for found in load_plugins(GROUP):
-        try:
-            register_provider(checked(found))
-        except BadInput as error:
-            warnings.warn(f"an entry point of {GROUP} is left out: {error}", RuntimeWarning, stacklevel=3)
-
-
-def checked(found: object) -> Provider:
-    """What an entry point names, if that is a provider."""
-    if isinstance(found, Provider):
-        return found
-    raise BadInput(f"it names {type(found).__name__}, not a Provider")
+    return REGISTRY.all()
 
 
 def find_provider(name: str) -> Provider | None:
     """The provider of a name, unless it is one of the table or unknown. Packages are asked only for other names."""
-    return None if name in PROVIDERS else _registered.get(name) or registered().get(name)
+    return REGISTRY.find(name)
 
 
 def is_known(provider: str) -> bool:
@@ -69,13 +61,31 @@ def is_known(provider: str) -> bool:
 
 def families() -> tuple[Family, ...]:
     """All rows, in order, those of the table first. `find_family` says which of them a model belongs to."""
-    return (*FAMILIES, *(family for provider in registered().values() for family in provider.families))
+    return (*FAMILIES, *strict_families(), *(family for known in registered().values() for family in known.families))
 
 
 def families_of(provider: str) -> tuple[Family, ...]:
     """The rows of a provider, in order; none of an unknown one."""
-    known = find_provider(provider)
-    return known.families if known is not None else tuple(row for row in FAMILIES if row.provider == provider)
+    if (known := find_provider(provider)) is not None:
+        return known.families
+    return (*table_rows(provider), *(strict_families() if provider == INSPECTOR else ()))
+
+
+def table_rows(provider: str) -> tuple[Family, ...]:
+    """The rows of the table for a provider, in order."""
+    return tuple(row for row in FAMILIES if row.provider == provider)
+
+
+def strict_families() -> tuple[Family, ...]:
+    """The inspector's rows for APIs of packages that have the API's rules, as copies of the first row that speaks it."""
+    first: dict[str, Family] = {}
+    for family in (family for provider in registered().values() for family in provider.families):
+        first.setdefault(family.api, family)
+    return tuple(
+        replace(family, provider=INSPECTOR, patterns=(api,), example=api, subfamily=False)
+        for api, family in first.items()
+        if (known := REGISTRY_OF_APIS.find(api)) is not None and known.is_strict
+    )
 
 
 def providers() -> tuple[str, ...]:

@@ -13,12 +13,9 @@ from showandtell.core.capabilities.answer_formats import find_answer_format
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
 from showandtell.core.capabilities.provider_tools import find_hosted
-from showandtell.core.capabilities.registry import families, families_of, is_known, providers
+from showandtell.core.capabilities.registry import INSPECTOR, families, families_of, is_known, providers, table_rows
 from showandtell.core.capabilities.windows import costs_of, window_of
 from showandtell.errors import UnknownModel
-
-INSPECTOR = "inspector"
-
 
 def resolve(model: str, overrides: Sequence[Capability] = ()) -> Target:
     """Look up `provider:model` (the model may hold colons and slashes), or just `inspector`.
@@ -52,10 +49,10 @@ def _resolve_row(name: str) -> Target:
         family.order,
         family.budget,
         family.dialect,
-        window=window_of(provider, model),
-        costs=costs_of(model),
-        answer_format=find_answer_format(provider, model),
-        hosted=find_hosted(provider, model),
+        window=family.window or window_of(provider, model),
+        costs=family.costs or costs_of(model),
+        answer_format=family.answer_format or find_answer_format(provider, model),
+        hosted=find_hosted(provider, model) if family.hosted is None else family.hosted,
     )
 
 
@@ -80,9 +77,10 @@ def split_name(name: str) -> tuple[str, str]:
 def find_family(provider: str, model: str) -> Family | None:
     """The first subfamily of the provider that matches the model, else the first row that does.
 
-    None only if the provider has no default.
+    None only if the provider has no default. Packages are asked only if the table has no row for the model.
     """
-    matches = [family for family in families_of(provider) if family.has(model)]
+    matches = [family for family in table_rows(provider) if family.has(model)]
+    matches = matches or [family for family in families_of(provider) if family.has(model)]
     return max(matches, key=attrgetter("subfamily"), default=None)
 
 

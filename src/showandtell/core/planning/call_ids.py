@@ -4,20 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Literal, TypeAlias
 
-Style: TypeAlias = Literal["any", "anthropic", "bedrock", "litellm", "mistral", "openai-chat"]
-
-#: What each API accepts (docs/providers.md, "Call ids").
-PATTERNS: dict[Style, re.Pattern[str]] = {
-    "any": re.compile(r"[!-~]{1,64}"),
-    "anthropic": re.compile(r"[a-zA-Z0-9_-]{1,64}"),
-    "bedrock": re.compile(r"[a-zA-Z0-9_.:-]{1,64}"),
-    # A LiteLLM proxy appends Gemini's thought signature, of any length, to the id.
-    "litellm": re.compile(r"[!-~]+"),
-    "mistral": re.compile(r"[a-zA-Z0-9]{9}"),
-    "openai-chat": re.compile(r"[!-~]{1,40}"),
-}
 MAX_LENGTH = 64
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -28,9 +15,12 @@ TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 NO_NAME = "tool"
 
 
-def fit_call_id(call_id: str, style: Style) -> str:
-    """Return an id that the API accepts unchanged, else its hash: nine letters and digits, which every API accepts."""
-    return call_id if PATTERNS[style].fullmatch(call_id) else hash_id(call_id)
+def fit_call_id(call_id: str, accepted: str) -> str:
+    """Return an id that the API accepts unchanged, else its hash: nine letters and digits, which every API accepts.
+
+    `accepted` is a regular expression, as `Order.call_ids` has it.
+    """
+    return call_id if re.fullmatch(accepted, call_id) else hash_id(call_id)
 
 
 def hash_id(text: str) -> str:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, cast, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol, cast
 
-from showandtell.core.capabilities.cells import Api
+from showandtell.core.capabilities.apis import PARSE, find_module
+from showandtell.core.capabilities.cells import VENDORS, Api
 from showandtell.core.events.types import StreamEvent
 from showandtell.core.wire import aws_eventstream, sse
-from showandtell.core.wire.stream import EventReader, FrameSplitter
+from showandtell.core.wire.aws_eventstream import DECODE_ERRORS
+from showandtell.core.wire.stream import EventReader, FrameSplitter, full_parser
+from showandtell.errors import BadAnswer
 from showandtell.lazy import LazyModule
 
 
 class ResponseParser(Protocol):
-    """Parses an API's responses: event by event with a new reader, or a complete body at once."""
+    """The module `parse` of an API: reads responses event by event with a new reader, or a complete body at once.
+
+    A module of a package may have `SPLITTERS`: what splits a stream into events, by content type, besides those below.
+    """
 
     def new_reader(self) -> EventReader:
         """Return a reader of one response."""
@@ -24,11 +32,78 @@ class ResponseParser(Protocol):
         ...
 
 
-#: Each is imported when it is first used: most programs use one.
-PARSERS: dict[Api, ResponseParser] = {
-    api: cast("ResponseParser", LazyModule(f"showandtell.core.wire.{api.replace('-', '_')}.parse"))
-    for api in get_args(Api)
-}
+@dataclass(frozen=True, slots=True)
+class PackageParser:
+    """The parser of a package, with the limits of ours. What its code raises is the error of an unreadable answer."""
+
+    api: Api
+    module: ResponseParser
+
+    @property
+    def SPLITTERS(self) -> Mapping[str, Callable[[], FrameSplitter]]:  # noqa: N802 - as the module has it
+        """The module's own splitters, by content type."""
+        return getattr(self.module, "SPLITTERS", {})
+
+    def new_reader(self) -> EventReader:
+        """Return a reader of one response."""
+        return PackageReader(self.api, self.module.new_reader())
+
+    def parse_full(self, data: bytes) -> Sequence[StreamEvent]:
+        """Return the events of a complete response."""
+        return full_parser(self._parse_full)(data)
+
+    def _parse_full(self, data: bytes) -> list[StreamEvent]:
+        try:
+            return [*self.module.parse_full(data)]
+        except (BadAnswer, *DECODE_ERRORS):
+            raise
+        except Exception as error:
+            raise BadAnswer(f"the parser of {self.api} failed: {type(error).__name__}: {error}") from error
+
+
+class PackageReader:
+    """A reader of a package: its errors become `BadAnswer`."""
+
+    __slots__ = ("_api", "_reader")
+
+    def __init__(self, api: Api, reader: EventReader) -> None:
+        self._api, self._reader = api, reader
+
+    @property
+    def done(self) -> bool:
+        """Whether the message has ended."""
+        return self._reader.done
+
+    def read(self, text: bytes, events: list[StreamEvent]) -> None:
+        """Read the data of one event."""
+        try:
+            self._reader.read(text, events)
+        except (BadAnswer, *DECODE_ERRORS):
+            raise
+        except Exception as error:
+            raise BadAnswer(f"the parser of {self._api} failed: {type(error).__name__}: {error}") from error
+
+    def end(self, events: list[StreamEvent]) -> None:
+        """Append the event that ends the message, unless `done`."""
+        self._reader.end(events)
+
+
+@cache
+def parser_of(api: Api) -> ResponseParser:
+    """The parser of an API. It is imported when it is first used: most programs use one. Raises `BadInput`."""
+    module = cast("ResponseParser", LazyModule(find_module(api, PARSE)))
+    return module if api in VENDORS else PackageParser(api, module)
+
+
+def splitter_of(api: Api, content_type: str) -> Callable[[], FrameSplitter] | None:
+    """What splits a stream of this type into events; None if it isn't a stream."""
+    parser = parser_of(api)
+    own = parser.SPLITTERS.get(content_type) if isinstance(parser, PackageParser) else None
+    return own or FRAMES.get(content_type)
+
+
+#: The parsers that are built in.
+PARSERS: dict[Api, ResponseParser] = {api: parser_of(api) for api in VENDORS}
 #: Splitters by content type. A response without a content type is read as server-sent events.
 FRAMES: dict[str, Callable[[], FrameSplitter]] = {
     "text/event-stream": sse.Splitter,

@@ -1,20 +1,21 @@
-"""The five wire formats by API name. Each is a module with the same few functions."""
+"""The wire formats by API: modules with the same few functions, five of them built in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, cast, get_args
+from functools import cache
+from typing import Any, Protocol, cast
 
-from showandtell.core.capabilities.cells import Api as ApiName
-from showandtell.core.capabilities.cells import Target
+from showandtell.core.capabilities.apis import RENDER, find_module
+from showandtell.core.capabilities.cells import Api, Target
 from showandtell.core.planning.values import Entry
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.tree import Tree
 from showandtell.lazy import LazyModule
 
 
-class Api(Protocol):
-    """The interface of a wire format module. All functions are pure."""
+class Renderer(Protocol):
+    """The module `render` of an API. All functions are pure."""
 
     @property
     def MESSAGES_KEY(self) -> str:  # noqa: N802 - a constant of the module
@@ -51,7 +52,7 @@ class Api(Protocol):
         ...
 
 
-#: Each is imported when it is first used: most programs use one.
-APIS: dict[ApiName, Api] = {
-    api: cast("Api", LazyModule(f"showandtell.core.wire.{api.replace('-', '_')}.render")) for api in get_args(ApiName)
-}
+@cache
+def renderer_of(api: Api) -> Renderer:
+    """The renderer of an API. It is imported when it is first used: most programs use one. Raises `BadInput`."""
+    return cast("Renderer", LazyModule(find_module(api, RENDER)))

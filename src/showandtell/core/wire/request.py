@@ -23,7 +23,7 @@ from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.values import ContainerFile, Entry, Plan, Receipt, RenderedFile
 from showandtell.core.wire.hosted_tools import CodeExecution, HostedTool
 from showandtell.core.wire.options import Options, ToolSpec
-from showandtell.core.wire.renderers import APIS, Api
+from showandtell.core.wire.renderers import Renderer, renderer_of
 from showandtell.core.wire.tree import Segment, Slot, Tree, locate, to_segments, to_values
 from showandtell.errors import BadInput, CannotRender
 
@@ -107,9 +107,9 @@ class Request:
     blobs: BlobReader
 
     @property
-    def api(self) -> Api:
+    def api(self) -> Renderer:
         """The module of the target's wire format."""
-        return APIS[self.target.api]
+        return renderer_of(self.target.api)
 
     @property
     def receipts(self) -> tuple[Receipt, ...]:
@@ -203,7 +203,7 @@ def _with_ids(tool: HostedTool, ids: tuple[str, ...]) -> HostedTool:
 
 def begin_body(target: Target, options: Options) -> tuple[dict[str, Tree], bytes, list[Fragment]]:
     """The head of a request, the start of its body up to the messages, and the messages that options lead to."""
-    api = APIS[target.api]
+    api = renderer_of(target.api)
     head = api.head(target, options)
     start = (
         _json_bytes(to_segments(head)[0])[:-1] + (b"," if head else b"") + msgspec.json.encode(api.MESSAGES_KEY) + b":["
@@ -244,7 +244,7 @@ def serialize_entries(
     entries: Sequence[Entry], target: Target, fragments: EntryFragments, used: EntryFragments, marks: frozenset[int]
 ) -> Iterator[Fragment]:
     """Yield a fragment for each entry that isn't empty for this target. `marks` are indexes of `entries`."""
-    api = APIS[target.api]
+    api = renderer_of(target.api)
     for index, entry in enumerate(entries):
         key = (target, entry, index in marks)
         cached = fragments.get(key)

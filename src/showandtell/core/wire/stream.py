@@ -39,9 +39,12 @@ MAX_DETAIL = 2_000
 
 
 class EventReader(Protocol):
-    """An API's reader of one response. `done` is true after the end or a fault."""
+    """An API's reader of one response."""
 
-    done: bool
+    @property
+    def done(self) -> bool:
+        """Whether the message has ended, or a fault was read."""
+        ...
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
         """Read the data of one event and append its events. Raises `BadAnswer` or one of `DECODE_ERRORS`.

@@ -118,7 +118,7 @@ CLAUDE: dict[str, Any] = {
         "filler": "",
         "filler_when": "user",
         "error_media": False,
-        "call_ids": "anthropic",
+        "call_ids": "[a-zA-Z0-9_-]{1,64}",
         "marks": 4,
     },
     "verified": {},

@@ -1,0 +1,69 @@
+"""APIs that are not built in: packages that write requests and read answers. Programs and packages add theirs."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from typing import Final
+
+from msgspec import Struct
+
+from showandtell.core.capabilities.cells import VENDORS
+from showandtell.errors import BadInput
+from showandtell.plugins import Registry
+
+#: The modules of an API. The last one, for the strict checks, may be missing.
+RENDER, PARSE, RULES = "render", "parse", "rules"
+NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+
+class Api(Struct, frozen=True, kw_only=True):
+    """An API, as one package. Its modules are imported when they are first used.
+
+    name: as `Provider.api` names it: lower-case letters, digits and hyphens.
+    package: the importable package. Its module `render` has the functions of `Renderer`, `parse` those of `ResponseParser`;
+    `rules`, which may be missing, has `HOSTS`, by which the embedded model `inspector:NAME` answers as strictly as the API.
+
+    >>> from showandtell.extending import Api
+    >>> Api(name="acme-talk", package="acme_talk").name
+    'acme-talk'
+    """
+
+    name: str
+    package: str
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise BadInput(f"{self.name!r} is no name of an API: use lower-case letters, digits and hyphens")
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether the package has the rules of the API. Imports the package, but not that module."""
+        return find_spec(f"{self.package}.{RULES}") is not None
+
+
+def read_api(_: str, found: object) -> Api:
+    """What an entry point names, if that is an API."""
+    if isinstance(found, Api):
+        return found
+    raise BadInput(f"it names {type(found).__name__}, not an Api")
+
+
+REGISTRY: Final = Registry[Api]("showandtell.apis", "API", read_api, lambda api: api.name, VENDORS.__contains__)
+
+
+def register_api(api: Api) -> None:
+    """Make an API known to everything in this process. A provider names it by `Provider.api`.
+
+    Registering the same value again changes nothing. Raises `BadInput` for a name that another API has.
+    """
+    REGISTRY.register(api)
+
+
+def find_module(api: str, part: str) -> str:
+    """The importable name of a module of an API. Raises `BadInput` for an API that nobody has registered."""
+    if api in VENDORS:
+        return f"showandtell.core.wire.{api.replace('-', '_')}.{part}"
+    if (known := REGISTRY.find(api)) is None:
+        raise BadInput(f"the API {api!r} is not known: register it with register_api, or install the package that has it")
+    return f"{known.package}.{part}"
