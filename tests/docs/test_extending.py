@@ -1,30 +1,31 @@
-"""The files of docs/extending.md, as another package would have them, from outside of the tree."""
+"""The files of docs/extending.md, as other packages would have them, from outside of the tree."""
 
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 
 import pytest
 
-from support.docs_generator import GENERATOR, ROOT
+from support.docs_generator import GENERATOR
+from support.extensions import ENTRY_POINTS, REGISTER, STL, write_files
 from support.fixtures import png
 from support.paths import SRC
 
-PAGE = (ROOT / "docs/extending.md").read_text()
-BLOCKS = re.findall(r"^```(\w+).*?\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-(PROVIDER, REGISTER), (ENTRY,) = ([text for kind, text in BLOCKS if kind == wanted] for wanted in ("python", "toml"))
 EYE = "acme:gpt-5-mini"  # the strict host knows the models of OpenAI
 
 
-def install(folder, entry=ENTRY):
-    """Put the provider's module and what an installer writes of its package into a folder."""
-    (folder / "acme_provider.py").write_text(PROVIDER.replace('"acme-eye*"', '"acme-eye*", "gpt*"'))
+def install(folder, entry_points=ENTRY_POINTS):
+    """Put the files of the page, and what an installer writes of their package, into a folder."""
+    write_files(folder)
+    provider = folder / "acme_provider.py"
+    provider.write_text(provider.read_text().replace('"acme-eye*"', '"acme-eye*", "gpt*"'))
     (folder / "acme-1.0.dist-info").mkdir()
     (folder / "acme-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
-    group, line = entry.split('"')[1], entry.splitlines()[1].replace('"', "")
-    (folder / "acme-1.0.dist-info/entry_points.txt").write_text(f"[{group}]\n{line}\n")
+    groups = re.sub(r'project\.entry-points\."(\S+)"', r"\1", entry_points).replace('"', "")
+    (folder / "acme-1.0.dist-info/entry_points.txt").write_text(groups)
 
 
 def run(folder, *arguments, **environ):
@@ -43,6 +44,10 @@ def run(folder, *arguments, **environ):
     return done.stdout + done.stderr
 
 
+def ask(folder, *arguments, **environ):
+    return run(folder, "-m", "showandtell", "ask", *arguments, **environ)
+
+
 @pytest.fixture
 def host():
     """The variables of the provider, whose host is the strict one of OpenAI."""
@@ -54,23 +59,57 @@ def host():
 def test_a_package_brings_a_provider_to_the_command_line(tmp_path, host):
     install(tmp_path)
     (tmp_path / "red.png").write_bytes(png(12, 7))
-    output = run(tmp_path, "-m", "showandtell", "ask", "what is it?", "--model", EYE, "--attach", "red.png", **host)
+    output = ask(tmp_path, "what is it?", "--model", EYE, "--attach", "red.png", **host)
     assert re.search(r"12 . 7 pixels", output)
-    assert "acme" in run(tmp_path, "-m", "showandtell", "matrix")
+    assert "| acme" in run(tmp_path, "-m", "showandtell", "matrix")
     (tmp_path / "showandtell.toml").write_text("[providers.acme]\napi_key = 'a key'\n")
     assert "providers.acme.api_key" in run(tmp_path, "-m", "showandtell", "config")
 
 
 def test_a_program_registers_a_provider(tmp_path):
-    (tmp_path / "acme_provider.py").write_text(PROVIDER)
+    install(tmp_path, "")
     render = "from showandtell import Draft, Text, render; hello = [Draft('user', (Text('hello'),))]\n"
     render += "import json; print(json.dumps(render(hello, model='acme:acme-eye-1', max_tokens=9).json()))"
     body = json.loads(run(tmp_path, "-c", REGISTER + render))
     assert (body["model"], body["max_completion_tokens"]) == ("acme-eye-1", 9)
 
 
-def test_a_package_that_brings_none_is_named_and_left_out(tmp_path):
-    install(tmp_path, ENTRY.replace(":ACME", ":WEB_IMAGES"))
+def test_a_package_that_brings_something_else_is_named_and_left_out(tmp_path):
+    install(tmp_path, ENTRY_POINTS.replace(":ACME", ":WEB_IMAGES"))
     output = run(tmp_path, "-m", "showandtell", "matrix")
     assert "showandtell.providers is left out: it names tuple, not a Provider" in output
-    assert "acme" not in output.partition("|")[2]
+    assert "| acme:" not in output
+
+
+def test_a_package_brings_a_whole_api(tmp_path):
+    install(tmp_path)
+    (tmp_path / "red.png").write_bytes(png(12, 7))
+    model = ("--model", "inspector:acme-talk")
+    assert re.search(r"12 . 7 pixels", ask(tmp_path, "what is it?", *model, "--attach", "red.png"))
+    assert "from tool read_file" in ask(tmp_path, "/read_file path=kiwi.jpg", *model)
+
+
+def test_a_package_converts_files_behind_the_walls(tmp_path):
+    install(tmp_path)
+    (tmp_path / "part.stl").write_text(STL)
+    (tmp_path / "flat.stl").write_text("solid nothing\nendsolid\n")
+    output = ask(tmp_path, "what is it?", "--attach", "part.stl")
+    assert re.search(r"part\.stl: 800 . 800 pixels, mostly", output)
+    assert "ValueError: it has no vertices" in ask(tmp_path, "what is it?", "--attach", "flat.stl", "--json")
+
+
+def test_a_package_brings_tools_that_are_named(tmp_path):
+    install(tmp_path)
+    output = ask(tmp_path, "/radar town=Ulm", "--tools", "weather")
+    assert re.search(r"Ulm\.png: 400 . 300 pixels", output)
+    assert "radar" not in ask(tmp_path, "/tools")
+
+
+def test_a_package_stores_files(tmp_path):
+    install(tmp_path)
+    (tmp_path / "red.png").write_bytes(png(12, 7))
+    place = {"SHOWANDTELL_BLOBS": f"box://{tmp_path}/files.db"}
+    ask(tmp_path, "what is it?", "--attach", "red.png", "--conversation", "new", **place)
+    with sqlite3.connect(tmp_path / "files.db") as database:
+        assert (png(12, 7),) in database.execute("SELECT data FROM objects").fetchall()
+    assert re.search(r"12 . 7 pixels", ask(tmp_path, "/view_file number=1", "--conversation", "last", **place))

@@ -19,7 +19,7 @@ CLIENTS = {
         "server.workers",
         "storage.database.connect",
     },
-    "obstore": {"storage.blobs.bucket", "storage.blobs.remote"},
+    "obstore": {"storage.blobs.bucket"},
     "botocore": {"providers.aws"},
     "google": {"providers.google"},
 }

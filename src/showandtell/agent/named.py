@@ -1,4 +1,4 @@
-"""Imports what settings name as MODULE:NAME: tools, and functions for files."""
+"""Imports what settings name as MODULE:NAME, or as the name under which a package has tools."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import AnyTool, Toolset, is_toolset, split_tools
 from showandtell.core.wire.hosted_tools import HostedTool, split_hosted
 from showandtell.errors import BadInput
+from showandtell.plugins import list_plugins, load_plugin
+
+#: Entry points of packages with tools: each names what MODULE:NAME may name.
+TOOLS = "showandtell.tools"
 
 
 def import_tools(setting: str, name: str) -> list[Tool | Toolset | HostedTool]:
     """The tools at MODULE:NAME: a function, a Tool, a Toolset, a hosted tool, or a list of them. Raises `BadInput`.
 
-    `setting` is the name in errors.
+    A name without a colon is that of an entry point of an installed package. `setting` is the name in errors.
     """
-    values = as_list(setting, name, import_named(setting, name, "mytools:TOOLS"))
+    is_plugin = name.isidentifier() or name.replace("-", "_").isidentifier()
+    found = find_tools(setting, name) if is_plugin else import_named(setting, name, "mytools:TOOLS")
+    values = as_list(setting, name, found)
     try:
         own, hosted = split_hosted(values)
         tools, toolsets = split_tools(own)
@@ -29,6 +35,15 @@ def import_tools(setting: str, name: str) -> list[Tool | Toolset | HostedTool]:
     except Exception as error:  # annotations can make a schema fail in many ways
         reason = str(error).partition("\n")[0]
         raise BadInput(f"{setting} {name}: {type(error).__name__}: {reason}") from error
+
+
+def find_tools(setting: str, name: str) -> object:
+    """The tools that an installed package has under a name. Raises `BadInput`."""
+    found = load_plugin(TOOLS, name)
+    if found is None:
+        known = ", ".join(list_plugins(TOOLS)) or "none"
+        raise BadInput(f"{setting} {name}: no installed package has these tools, only: {known}; or write MODULE:NAME")
+    return found
 
 
 def import_function(setting: str, name: str) -> Callable[..., Any]:

@@ -184,7 +184,7 @@ def located(key: Key, value: Any, folder: Path) -> Any:
     match key.about.path:
         case "yes" if value and "://" not in value:
             return str(folder / Path(value).expanduser())
-        case "code" if value:
+        case "code" if ":" in value:
             return str(folder / Path(value).expanduser())
         case "text" if is_reference(value):
             return f"@{folder / Path(value[1:]).expanduser()}"

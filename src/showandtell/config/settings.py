@@ -306,7 +306,12 @@ class Settings(Section, frozen=True, kw_only=True):
         About("built-in tools: none, or a list such as chart,view_file", ("--builtin",), "less", metavar="NAMES"),
     ] = BUILTIN
     tools: Annotated[
-        str | None, About("MODULE:NAME, a list of tools in an importable module", ("--tools",), path="code")
+        str | None,
+        About(
+            "MODULE:NAME, a list of tools in a module, or a package's name for its tools",
+            ("--tools",),
+            path="code",
+        ),
     ] = None
     folder: Annotated[
         NotEmpty | None,

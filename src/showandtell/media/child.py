@@ -43,7 +43,9 @@ FILE_LIMIT = 64 << 20
 #: Maximum bytes of a request.
 REQUEST_LIMIT = 1 << 20
 #: The fields of a request that `read_head` returns.
-HEAD = re.compile(rb'"(task|media_type|conversion|folder|kind|seconds)": ("(?:[^"\\]|\\.)*"|[0-9.e+-]+)')
+HEAD = re.compile(
+    rb'"(task|media_type|conversion|converter|becomes|folder|kind|seconds)": ("(?:[^"\\]|\\.)*"|[0-9.e+-]+)'
+)
 STOPPED: Message = {
     "problem": "stopped the decoder",
     "advice": "it may be damaged or hostile; save it anew, or smaller",
@@ -183,10 +185,13 @@ def find_task(request: Message) -> Callable[[], Any]:
         case "probe" | "describe" as task:
             return partial(load_reader(task, request["media_type"]), request["path"], request["media_type"])
         case "convert":
-            from showandtell.media.convert import load_converter  # noqa: PLC0415 - imported at first use
+            from showandtell.media.convert import load_converter, load_package  # noqa: PLC0415 - imported at first use
 
             tempfile.tempdir = request["folder"]  # temporary files of libraries go there
-            converter = load_converter(request["media_type"], request["conversion"])
+            if function := request.get("converter"):
+                converter = load_package(function, request["becomes"], request["conversion"])
+            else:
+                converter = load_converter(request["media_type"], request["conversion"])
             return partial(converter, request["path"], folder=request["folder"])
         case "strip":
             from showandtell.media.convert.location import strip_location  # noqa: PLC0415 - imported at first use

@@ -11,13 +11,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 
 from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
-from showandtell.core.media_types.claims import AUDIO_ONLY, AUDIO_TYPES, UNKNOWN, find_wrong_claim, read_claim
+from showandtell.core.media_types.claims import AUDIO_ONLY, AUDIO_TYPES, UNKNOWN, find_wrong_claim
 from showandtell.core.media_types.compound import ENCRYPTED
+from showandtell.core.media_types.converters import claim_of, detect_converted, find_converter
 from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.media_types.signatures import Peek, detect_type
 from showandtell.core.messages.conversion import MAX_CHARACTERS
@@ -52,7 +54,10 @@ CONVERT_SECONDS = {
     "frames": 120.0,
     "transcript": 120.0,
     "thumbnail": 30.0,
+    "whole": 60.0,
 }
+#: The least for a file that a converter of a package makes first.
+PACKAGE_SECONDS = 60.0
 #: Limits for the output of a conversion; a video's frames and its audio track stay far below.
 MAX_OUTPUT_FILES, MAX_OUTPUT_BYTES = 64, 256 << 20
 #: Conversions whose output is text; that of all others is files.
@@ -121,7 +126,7 @@ def probe(path: Path, *, claimed: str | None, name: str) -> ProbeResult:
 
     Raises `BadFile` if the file is empty, torn, locked or without pages, has too many pixels, or stops the decoder.
     """
-    claim = read_claim(claimed, name)
+    claim = claim_of(claimed, name)
     candidate = name_type(path, claim, name)
     result = measure(path, candidate, name)
     if result is None:
@@ -174,12 +179,16 @@ def make(path: Path, media_type: str, conversion: str, folder: Path) -> Conversi
 
     Raises `BadFile` if the type can't be converted to that, a decoder is not installed, or a limit is exceeded.
     """
-    if media_type != "text/html" and kind_of(media_type) == "text" and conversion.partition("?")[0] == "text":
+    name, converter = conversion.partition("?")[0], find_converter(media_type)
+    is_text = media_type != "text/html" and kind_of(media_type) == "text"
+    if is_text and name == "text" and (converter is None or kind_of(converter.becomes) != "text"):
         text = read_text(path, MAX_CHARACTERS + 1)
         return ConversionOutput(text=text[:MAX_CHARACTERS], cut=len(text) > MAX_CHARACTERS)
     target = os.fspath(folder.resolve(strict=True))
-    result = ask_child("convert", path, media_type, path.name, ConverterResult, conversion=conversion, folder=target)
-    return check_result(result, conversion.partition("?")[0], folder, path.name)
+    function, becomes = (converter.function, converter.becomes) if converter is not None else ("", "")
+    more = {"conversion": conversion, "folder": target, "converter": function, "becomes": becomes}
+    result = ask_child("convert", path, media_type, path.name, ConverterResult, more=more)
+    return check_result(result, name, folder, path.name)
 
 
 def check_result(result: ConverterResult, conversion: str, folder: Path, name: str) -> ConversionOutput:
@@ -217,7 +226,7 @@ def strip_location(path: Path, media_type: str, folder: Path) -> Path | None:
     if kind_of(media_type) != "image":
         return None
     target = os.fspath(folder.resolve(strict=True))
-    stripped = ask_child("strip", path, media_type, path.name, str | None, folder=target)
+    stripped = ask_child("strip", path, media_type, path.name, str | None, more={"folder": target})
     return check_output(stripped, folder, path.name) if stripped else None
 
 
@@ -243,7 +252,8 @@ def name_type(path: Path, claim: str | None, name: str) -> str:
     if size == 0:
         raise BadFile(name, "is empty (0 bytes)", "check that it was written before it was handed in")
     with path.open("rb") as stream:
-        candidate = detect_type(peek_into(stream), size) or name_text(stream, size, claim)
+        peek = peek_into(stream)
+        candidate = detect_type(peek, size) or name_text(stream, size, claim) or detect_converted(peek)
         if candidate is None and claim and kind_of(claim) == "text":
             refuse_other_text(stream, name)
     if candidate == ENCRYPTED:
@@ -270,15 +280,27 @@ def peek_into(stream: BinaryIO) -> Peek:
 
 def needs_decoder(media_type: str) -> bool:
     """Whether a decoder is needed to probe this type."""
-    return media_type == "application/pdf" or kind_of(media_type) in {"image", "audio", "video"}
+    is_decoded = media_type == "application/pdf" or kind_of(media_type) in {"image", "audio", "video"}
+    return is_decoded and find_converter(media_type) is None
 
 
 def ask_child(
-    task: Task, path: Path, media_type: str, name: str, kind: Any, *, has_turn: bool = False, **more: str
+    task: Task,
+    path: Path,
+    media_type: str,
+    name: str,
+    kind: Any,
+    *,
+    has_turn: bool = False,
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> Any:
-    """Run a task for a file in a child; its result has the type `kind`, and at most `RESULT_LIMIT` bytes."""
+    """Run a task for a file in a child; its result has the type `kind`, and at most `RESULT_LIMIT` bytes.
+
+    `more` are further fields of the request.
+    """
     request = {"task": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
     pool, seconds = choose_pool(task, more.get("conversion", ""))
+    seconds = max(seconds, PACKAGE_SECONDS) if more.get("converter") else seconds
     pool = THUMBNAILS if caller.get().in_lane else pool
     return ask(pool, seconds, request, kind, name=name, advice=SAVE_ANEW, limit=RESULT_LIMIT, has_turn=has_turn)
 

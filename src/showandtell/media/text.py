@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from showandtell.core.media_types.claims import is_text_claim
+from showandtell.core.media_types.converters import is_text_type
 
 CHUNK = 1 << 20
 JSON_LIMIT = 1 << 20
@@ -82,4 +82,4 @@ def name_text(stream: BinaryIO, size: int, claim: str | None) -> str | None:
     stream.seek(0)
     if claim == "application/json":
         return claim if is_json(stream, size) else "text/plain"
-    return claim if claim is not None and is_text_claim(claim) else "text/plain"
+    return claim if claim is not None and is_text_type(claim) else "text/plain"

@@ -95,9 +95,7 @@ def has_content(batch: Sequence[StreamEvent], target: Target) -> bool:
             return bool(batch)
 
 
-def pause_before(
-    error: ProviderError, retries: int, retry: RetryPolicy, words: ErrorWords = NO_WORDS
-) -> float | None:
+def pause_before(error: ProviderError, retries: int, retry: RetryPolicy, words: ErrorWords = NO_WORDS) -> float | None:
     """The seconds to wait before the next try; None if a retry can't help. The provider's own word goes first."""
     wanted = is_temporary(error, words) if error.should_retry is None else error.should_retry
     if NO_CREDIT.search(error.text) or not wanted:

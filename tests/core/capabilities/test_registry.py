@@ -6,7 +6,19 @@ from msgspec.structs import replace
 from showandtell import UnknownModel, resolve
 from showandtell.core.capabilities import registry
 from showandtell.errors import BadInput
-from showandtell.extending import ANY_MODEL, Family, Provider, register_provider
+from showandtell.extending import (
+    ANY_MODEL,
+    AnswerFormat,
+    Dialect,
+    ErrorWords,
+    Family,
+    Order,
+    Provider,
+    TokenCosts,
+    Window,
+    register_provider,
+)
+from support.extensions import forget_registered
 
 MODELS = Family("acme-tests", "openai-chat", ANY_MODEL, "acme-1", ())
 ACME = Provider(name="acme-tests", base_url="https://api.acme.example/v1", api="openai-chat", families=(MODELS,))
@@ -14,7 +26,7 @@ ACME = Provider(name="acme-tests", base_url="https://api.acme.example/v1", api="
 
 @pytest.fixture(autouse=True)
 def nothing_registered(monkeypatch):
-    monkeypatch.setattr(registry.REGISTRY, "_values", {})
+    forget_registered(monkeypatch, registry.REGISTRY)
 
 
 def test_a_registered_provider_is_resolved_and_an_unknown_one_is_not():
@@ -44,3 +56,26 @@ def test_a_name_is_taken_once():
 def test_a_provider_that_contradicts_itself_is_refused(wrong, words):
     with pytest.raises(BadInput, match=words):
         replace(ACME, **wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"order": Order(call_ids="[a-z")},
+        {"order": Order(call_ids="[a-z]+")},
+        {"dialect": Dialect(errors=ErrorWords(too_long="*"))},
+    ],
+)
+def test_expressions_of_a_provider_are_checked(wrong):
+    with pytest.raises(BadInput, match="regular expression|nine letters and digits"):
+        replace(ACME, families=(replace(MODELS, **wrong),))
+
+
+def test_a_family_says_what_is_known_of_no_model_of_that_name():
+    window, hosted = Window(9_000, "Acme docs", "2026-11-28"), (("web_search", "search"),)
+    costs, answers = TokenCosts(image_max=7), AnswerFormat("always")
+    known = replace(MODELS, window=window, hosted=hosted, costs=costs, answer_format=answers)
+    register_provider(replace(ACME, name="acme-known", families=(replace(known, provider="acme-known"),)))
+    target = resolve("acme-known:gpt-5")
+    assert (target.window, target.hosted) == (window, hosted)
+    assert (target.costs, target.answer_format) == (costs, answers)

@@ -2,6 +2,9 @@
 
 import hashlib
 import io
+import tempfile
+from importlib import import_module
+from pathlib import Path
 from uuid import uuid4
 
 import obstore
@@ -14,17 +17,22 @@ from showandtell.storage.blobs.base import CHUNK_SIZE, owner_key
 from showandtell.storage.blobs.bucket import RETRIES, Bucket, open_bucket
 from showandtell.storage.blobs.cache import Cache
 from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.blobs.object_store import PackageStore
 from showandtell.storage.blobs.open import open_store
 from showandtell.storage.blobs.remote import Remote
 from showandtell.storage.files.file_cache import FileCache
+from support.extensions import import_from
 from support.fixtures import png
 from support.s3_server import KEYS, start_s3
 
 TEXT = b"a line that comes again\n" * 1000
 
 
-@pytest.fixture(params=["memory", "s3"])
-def bucket(request, monkeypatch):
+@pytest.fixture(params=["memory", "s3", "package"])
+def bucket(request, tmp_path, monkeypatch):
+    if request.param == "package":
+        import_from(tmp_path, monkeypatch)
+        return PackageStore(import_module("acme_box").open_box(f"box://{tmp_path}/objects.db"))
     if request.param == "memory":
         return open_bucket("memory:")
     for name, value in start_s3().items():
@@ -56,7 +64,13 @@ def keys(remote):
 
 
 def overwrite(remote, key, data):
-    obstore.put(remote.bucket._store, key, data)
+    if isinstance(remote.bucket, PackageStore):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(data)
+            file.flush()
+            remote.bucket.put(key, Path(file.name))
+    else:
+        obstore.put(remote.bucket._store, key, data)
 
 
 @pytest.mark.parametrize("size", [0, 1, CHUNK_SIZE + 1, 11_000_000])

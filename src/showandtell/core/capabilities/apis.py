@@ -21,8 +21,9 @@ class Api(Struct, frozen=True, kw_only=True):
     """An API, as one package. Its modules are imported when they are first used.
 
     name: as `Provider.api` names it: lower-case letters, digits and hyphens.
-    package: the importable package. Its module `render` has the functions of `Renderer`, `parse` those of `ResponseParser`;
-    `rules`, which may be missing, has `HOSTS`, by which the embedded model `inspector:NAME` answers as strictly as the API.
+    package: the importable package. Its module `render` has the functions of `Renderer`, `parse` those of
+    `ResponseParser`; `rules`, which may be missing, has `HOSTS`, by which the embedded model `inspector:NAME` answers
+    as strictly as the API.
 
     >>> from showandtell.extending import Api
     >>> Api(name="acme-talk", package="acme_talk").name
@@ -65,5 +66,7 @@ def find_module(api: str, part: str) -> str:
     if api in VENDORS:
         return f"showandtell.core.wire.{api.replace('-', '_')}.{part}"
     if (known := REGISTRY.find(api)) is None:
-        raise BadInput(f"the API {api!r} is not known: register it with register_api, or install the package that has it")
+        raise BadInput(
+            f"the API {api!r} is not known: register it with register_api, or install the package that has it"
+        )
     return f"{known.package}.{part}"

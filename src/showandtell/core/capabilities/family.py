@@ -71,7 +71,7 @@ class Family(Struct, frozen=True):
     offered if it is not of a subfamily.
 
     window, costs, answer_format, hosted: the context window, what files cost in tokens, how a model is held to a JSON
-    schema, and the tools that the host runs itself, by our name and its own. None: what is known of models of that name.
+    schema, and the tools that the host runs, by our name and its own. None: what is known of models of that name.
     """
 
     provider: str

@@ -74,13 +74,13 @@ class Provider(Struct, frozen=True, kw_only=True):
 
 
 def check_expressions(family: Family) -> None:
-    """Raise `BadInput` for a regular expression that is none, and for call ids that leave none to fall back on."""
+    """Raise `BadInput` for an invalid regular expression, and for call ids that leave none to fall back on."""
     words = family.dialect.errors
     kinds = [expression for _, expression in words.not_taken]
     for expression in (family.order.call_ids, words.about_files, words.too_long, *kinds):
         try:
             re.compile(expression)
         except re.error as error:
-            raise BadInput(f"{expression!r} of {family.example} is no regular expression: {error}") from None
+            raise BadInput(f"{expression!r} of {family.example} is not a regular expression: {error}") from None
     if not re.fullmatch(family.order.call_ids, PLAIN_ID):
         raise BadInput(f"call_ids of {family.example} must match nine letters and digits, such as {PLAIN_ID}")

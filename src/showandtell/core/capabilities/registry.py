@@ -14,7 +14,6 @@ from showandtell.core.capabilities.table import FAMILIES, PROVIDERS
 from showandtell.errors import BadInput
 from showandtell.plugins import Registry
 
-
 #: The provider of the embedded model.
 INSPECTOR: Final = "inspector"
 
@@ -77,7 +76,7 @@ def table_rows(provider: str) -> tuple[Family, ...]:
 
 
 def strict_families() -> tuple[Family, ...]:
-    """The inspector's rows for APIs of packages that have the API's rules, as copies of the first row that speaks it."""
+    """The inspector's rows for APIs of packages with rules: copies of the first row that speaks each."""
     first: dict[str, Family] = {}
     for family in (family for provider in registered().values() for family in provider.families):
         first.setdefault(family.api, family)

@@ -17,6 +17,7 @@ from showandtell.core.capabilities.registry import INSPECTOR, families, families
 from showandtell.core.capabilities.windows import costs_of, window_of
 from showandtell.errors import UnknownModel
 
+
 def resolve(model: str, overrides: Sequence[Capability] = ()) -> Target:
     """Look up `provider:model` (the model may hold colons and slashes), or just `inspector`.
 

@@ -20,7 +20,7 @@ MAX_CHARACTERS = 200_000
 class Conversion(Struct, frozen=True):
     """One conversion.
 
-    name: image, pages, frames, audio, text, transcript, description, thumbnail.
+    name: image, pages, frames, audio, text, transcript, description, thumbnail; whole: as a package made it.
     types: accepted media types, best first.
     bytes, side, pixels: limits of each output file; `side` is the longer side.
     crop: left, top, right, bottom in pixels of the upright original.

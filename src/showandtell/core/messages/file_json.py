@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from showandtell.core.media_types.converters import shown_as
+from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.attachments import Attachment, Facts
 
 #: Makes a URL from a path: unchanged for clients with a cookie, signed for bearer clients.
@@ -113,4 +115,5 @@ def has_thumbnail(file: Attachment) -> bool:
 
 def is_visual(facts: Facts) -> bool:
     """Whether bytes can be rendered as an image."""
-    return facts.kind in {"image", "video"} or facts.media_type in {"application/pdf", "image/svg+xml"}
+    shown = shown_as(facts.media_type)
+    return kind_of(shown) in {"image", "video"} or shown in {"application/pdf", "image/svg+xml"}

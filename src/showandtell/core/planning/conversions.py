@@ -14,6 +14,8 @@ from typing import get_args
 from msgspec import Struct
 
 from showandtell.core.capabilities.cells import Capability, FileLimits, Form, Place, Target
+from showandtell.core.media_types.converters import shown_as
+from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.attachments import Address, Facts
 from showandtell.core.messages.conversion import Conversion, serialize_conversion
 from showandtell.core.messages.parts import Selection
@@ -56,7 +58,6 @@ class ConversionOption(Struct, frozen=True):
     load: Load | None = None
 
 
-@lru_cache(maxsize=4096)
 def conversion_options(
     file: Facts | Address,
     target: Target,
@@ -72,11 +73,27 @@ def conversion_options(
     pages of a document: the provider has refused the file as it is. An address has one conversion: to fetch its bytes.
     If that is allowed is up to the policy.
     """
+    becomes = shown_as(file.media_type)
+    return list_options(file, target, places, becomes, view, smaller=smaller, describer=describer)
+
+
+@lru_cache(maxsize=4096)
+def list_options(
+    file: Facts | Address,
+    target: Target,
+    places: tuple[Place, ...],
+    becomes: str,
+    view: Selection | None,
+    *,
+    smaller: bool,
+    describer: str,
+) -> tuple[ConversionOption, ...]:
+    """As `conversion_options`. `becomes` is the type as which the file is shown."""
     if isinstance(file, Address):
         return tuple(fetch_options(file, target, places))
     if view is not None:
         return tuple(view_options(file, target, places, view))
-    options = file_options(file, target, places, smaller=smaller)
+    options = file_options(file, target, places, becomes, smaller=smaller)
     return (*options, *(description_options(file, target, describer) if describer else ()))
 
 
@@ -90,21 +107,34 @@ def fetch_options(file: Address, target: Target, places: tuple[Place, ...]) -> I
 
 
 def file_options(
-    file: Facts, target: Target, places: tuple[Place, ...], *, smaller: bool = False
+    file: Facts, target: Target, places: tuple[Place, ...], becomes: str, *, smaller: bool = False
 ) -> Iterator[ConversionOption]:
-    """The conversions of a complete file."""
-    if file.kind == "image" or file.media_type == SVG:
+    """The conversions of a complete file, which is shown as the type `becomes`: its own or what a converter makes."""
+    kind = kind_of(becomes)
+    if becomes != file.media_type:
+        yield from whole_options(becomes, target, places)
+    if kind == "image" or becomes == SVG:
         yield from image_options(file, target, places, smaller=smaller)
-    if file.kind == "audio":
+    if kind == "audio":
         yield from audio_options(target, places)
         yield ConversionOption(TRANSCRIPT)
-    if file.kind == "video":
+    if kind == "video":
         yield from video_options(target, places)
         yield ConversionOption(TRANSCRIPT)
-    if file.media_type == PDF:
+    if becomes == PDF:
         yield from page_options(target, places, max_count=min(MAX_PAGES, file.pages or MAX_PAGES))
-    if file.kind in {"document", "text"}:
+    if kind in {"document", "text"} or file.kind == "text":
         yield ConversionOption("text")
+
+
+def whole_options(becomes: str, target: Target, places: tuple[Place, ...]) -> Iterator[ConversionOption]:
+    """What a converter makes of a file, as it is, if the target accepts it. Images are fitted to limits instead."""
+    if (kind := kind_of(becomes)) not in {"document", "audio", "video"}:
+        return
+    for types, limits in accepted_types((becomes,), target, places):
+        size = max_file_bytes(limits, target, MAX_FETCHED_BYTES)
+        conversion = Conversion("whole", types, bytes=size)
+        yield ConversionOption(serialize_conversion(conversion), Load(size, documents=int(kind == "document")))
 
 
 def description_options(file: Facts, target: Target, describer: str) -> Iterator[ConversionOption]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from showandtell.core.media_types.kinds import kind_of
-from showandtell.core.messages.conversion import Conversion, parse_conversion
+from showandtell.core.messages.conversion import MAX_CHARACTERS, Conversion, parse_conversion
 from showandtell.errors import BadFile
 
 #: Module and function by conversion and by media type or kind. A media type has precedence over its kind.
@@ -68,6 +70,41 @@ def load_converter(media_type: str, conversion: str) -> Callable[..., dict[str, 
         return convert(path, media_type, checked, folder)
 
     return run
+
+
+def load_package(function: str, becomes: str, conversion: str) -> Callable[..., dict[str, Any]]:
+    """Import the converter of a package, and what a conversion of the type that it makes needs. Raises `BadFile`."""
+    make: Callable[[str, str], object] = resolve_name(function)
+    parsed = check_conversion(parse_conversion(conversion))
+    is_text = parsed.name == "text" and kind_of(becomes) == "text" and becomes != "text/html"
+    convert = None if is_text or parsed.name == "whole" else load_converter(becomes, conversion)
+
+    def run(path: str, folder: str) -> dict[str, Any]:
+        made = Path(folder) / "made"
+        write_made(make, path, made)
+        if is_text:
+            text = made.read_text("utf-8-sig", "replace")
+            return {"text": text[:MAX_CHARACTERS], "cut": len(text) > MAX_CHARACTERS}
+        if convert is None:
+            if parsed.bytes is not None and made.stat().st_size > parsed.bytes:
+                raise BadFile("", "became too large when it was converted", "ask for less of it")
+            return {"files": [str(made)]}
+        return convert(str(made), folder=folder)
+
+    return run
+
+
+def write_made(make: Callable[[str, str], object], path: str, made: Path) -> None:
+    """Let a converter write its file. Raises `BadFile` if it fails, or writes none."""
+    try:
+        make(path, str(made))
+    except (BadFile, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - it is other people's code
+        problem = f"can't be converted: {type(error).__name__}: {error}"
+        raise BadFile("", problem, "check the file; if it is intact, its converter has a mistake") from None
+    if not made.is_file() or not made.stat().st_size:
+        raise BadFile("", "became nothing when it was converted", "its converter has to write its second argument")
 
 
 def check_conversion(conversion: Conversion) -> Conversion:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from showandtell.core.media_types.converters import UNREADABLE
 from showandtell.core.messages.conversion import MAX_CHARACTERS, Conversion
 from showandtell.errors import BadFile
 from showandtell.media.convert.markup import write_markdown
@@ -36,15 +37,6 @@ SLIDES = {
 DOCUMENTS = {
     *(OPENXML + f"wordprocessingml.{form}" for form in ("document", "template")),
     *(f"application/vnd.ms-word.{form}{MACROS}" for form in ("document", "template")),
-}
-#: Types that can't be read, and the format to save them in.
-UNREADABLE = {
-    "application/msword": ".docx",
-    f"application/vnd.ms-excel.sheet.binary{MACROS}": ".xlsx",
-    "application/vnd.ms-powerpoint": ".pptx",
-    "application/vnd.oasis.opendocument.text": ".docx",
-    "application/vnd.oasis.opendocument.presentation": ".pptx",
-    "application/epub+zip": "HTML or PDF",
 }
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import obstore
-from msgspec import Struct
 from obstore.exceptions import BaseError
 from obstore.store import MemoryStore, from_url
 
 from showandtell.errors import BadInput, StorageFailed
 from showandtell.storage.blobs.deadlines import progress
+from showandtell.storage.blobs.object_store import StoredObject
 
 if TYPE_CHECKING:
     from obstore import Bytes
@@ -67,15 +67,6 @@ REASONS = (
 )
 
 
-class BucketEntry(Struct, frozen=True):
-    """An object: its key, size, mtime in epoch seconds, and the ETag of this version."""
-
-    key: str
-    size: int
-    mtime: float
-    tag: str | None
-
-
 class Bucket:
     """An object store. Methods raise `StorageFailed` if it can't be used; `name` identifies it in errors."""
 
@@ -88,7 +79,7 @@ class Bucket:
         """Whether objects outlive the process."""
         return not isinstance(self._store, MemoryStore)
 
-    def find(self, key: str) -> BucketEntry | None:
+    def find(self, key: str) -> StoredObject | None:
         """The object at a key, or None."""
         with self._translated_errors(), contextlib.suppress(FileNotFoundError):
             return entry_of(obstore.head(self._store, key))
@@ -121,7 +112,7 @@ class Bucket:
         with self._translated_errors(), contextlib.suppress(FileNotFoundError):
             obstore.delete(self._store, key)
 
-    def list(self, prefix: str) -> Iterator[BucketEntry]:
+    def list(self, prefix: str) -> Iterator[StoredObject]:
         """All objects whose key starts with a prefix."""
         with self._translated_errors():
             # The types of arrow tables are unknown; none is requested.
@@ -179,9 +170,9 @@ class Download(io.RawIOBase):
         return count
 
 
-def entry_of(meta: obstore.ObjectMeta) -> BucketEntry:
+def entry_of(meta: obstore.ObjectMeta) -> StoredObject:
     """The entry for obstore's metadata."""
-    return BucketEntry(meta["path"], meta["size"], meta["last_modified"].timestamp(), meta["e_tag"])
+    return StoredObject(meta["path"], meta["size"], meta["last_modified"].timestamp(), meta["e_tag"])
 
 
 def open_bucket(url: str) -> Bucket:

@@ -1,4 +1,4 @@
-"""Opens a blob store by path or URL: a folder, S3, GCS or Azure."""
+"""Opens a blob store by path or URL: a folder, S3, GCS, Azure, or a store of a package."""
 
 from __future__ import annotations
 
@@ -9,30 +9,36 @@ from showandtell.errors import BadInput
 from showandtell.installation import install_command
 from showandtell.storage.blobs.bounded import Bounded
 from showandtell.storage.blobs.folder import Folder
-
-REMOTE_SCHEMES = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "memory"})
+from showandtell.storage.blobs.object_store import REGISTRY, REMOTE_SCHEMES, ObjectStore, PackageStore
+from showandtell.storage.blobs.remote import Remote
 
 
 def open_store(location: str | Path) -> Bounded:
-    """Open the store at a path, file: URL, s3://bucket/prefix, gs://, az:// or memory:. Raises `BadInput` otherwise.
+    """Open the store at a path, file: URL, s3://bucket/prefix, gs://, az:// or memory:, or a package's own scheme.
 
-    Its operations have deadlines. Remote stores take their credentials from the environment, as obstore reads it
-    (AWS_ACCESS_KEY_ID ...).
+    Raises `BadInput` for anything else. Its operations have deadlines. S3, GCS and Azure take their credentials
+    from the environment, as obstore reads it (AWS_ACCESS_KEY_ID ...).
     """
     text = str(location)
     scheme = text.partition(":")[0].lower() if isinstance(location, str) and ":" in text else ""
     if scheme in REMOTE_SCHEMES:
         try:
-            from showandtell.storage.blobs.remote import Remote  # noqa: PLC0415 - obstore is an extra
+            from showandtell.storage.blobs.bucket import open_bucket  # noqa: PLC0415 - obstore is an extra
         except ImportError as error:
             raise BadInput(f"{scheme}: needs obstore: {install_command('remote')}") from error
-        remote = Remote.from_url(text)
-        return Bounded(remote, remote.bucket.name)
+        return open_objects(open_bucket(text))
     if scheme == "file":
         return open_folder(Path(unquote(urlsplit(text).path)))
     if "://" in text:
-        raise BadInput(f"{scheme}: is not a file store: use a path, or a URL with file:, s3:, gs: or az:")
+        if (known := REGISTRY.find(scheme)) is None:
+            raise BadInput(f"{scheme}: is not a file store: use a path, or a URL with file:, s3:, gs: or az:")
+        return open_objects(PackageStore(known.open(text)))
     return open_folder(Path(text).expanduser())
+
+
+def open_objects(store: ObjectStore) -> Bounded:
+    """Blobs as objects of a store, with a local cache."""
+    return Bounded(Remote(store), store.name)
 
 
 def open_folder(path: Path) -> Bounded:

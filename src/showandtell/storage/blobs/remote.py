@@ -6,7 +6,6 @@ Keys are `<owner's key>/<first two digits>/<sha256>`, with .zst appended to the 
 from __future__ import annotations
 
 import contextlib
-import io
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
@@ -29,9 +28,9 @@ from showandtell.storage.blobs.base import (
     hash_file,
 )
 from showandtell.storage.blobs.bounded_dict import LruDict
-from showandtell.storage.blobs.bucket import Bucket, BucketEntry, open_bucket
 from showandtell.storage.blobs.cache import Cache
 from showandtell.storage.blobs.folder import Folder
+from showandtell.storage.blobs.object_store import ObjectStore, StoredObject
 from showandtell.storage.blobs.sequential import SequentialReader
 from showandtell.storage.blobs.zstd import SUFFIX, decompress, is_compressible
 
@@ -45,19 +44,14 @@ class Remote(BlobStore):
 
     def __init__(
         self,
-        bucket: Bucket,
+        bucket: ObjectStore,
         cache: Cache | None = None,
         prefix: str = "",
-        verified: LruDict[str, BucketEntry] | None = None,
+        verified: LruDict[str, StoredObject] | None = None,
     ) -> None:
         self.bucket = bucket
         self._prefix, self._cache = prefix, cache or Cache()
-        self._verified = verified or LruDict[str, BucketEntry](MAX_VERIFIED)
-
-    @classmethod
-    def from_url(cls, url: str, cache: Cache | None = None) -> Remote:
-        """Open the store at a URL (s3:, gs:, az: ...) with credentials from the environment. Raises `BadInput`."""
-        return cls(open_bucket(url), cache)
+        self._verified = verified or LruDict[str, StoredObject](MAX_VERIFIED)
 
     @property
     def durable(self) -> bool:
@@ -147,12 +141,12 @@ class Remote(BlobStore):
             problems.append(problem)
         return problems[0] if problems else "is missing"
 
-    def _check_entry(self, facts: Facts, entry: BucketEntry, *, rehash: bool = False) -> str | None:
+    def _check_entry(self, facts: Facts, entry: StoredObject, *, rehash: bool = False) -> str | None:
         if not entry.key.endswith(SUFFIX) and entry.size != facts.size:
             return f"has {entry.size} of {facts.size} bytes"
         return None if not rehash and self._verified.get(entry.key) == entry else self._check_hash(facts, entry)
 
-    def _check_hash(self, facts: Facts, entry: BucketEntry) -> str | None:
+    def _check_hash(self, facts: Facts, entry: StoredObject) -> str | None:
         self._verified.drop(entry.key)
         try:
             with self._stream(facts, entry.key) as source:
@@ -231,7 +225,7 @@ class Remote(BlobStore):
         finally:
             folder.discard(spooled)
 
-    def _stream(self, facts: Facts, key: str) -> io.BufferedReader:
+    def _stream(self, facts: Facts, key: str) -> BinaryIO:
         """Stream an object's original bytes."""
         source = self.bucket.stream(key)
         return decompress(source, facts) if key.endswith(SUFFIX) else source

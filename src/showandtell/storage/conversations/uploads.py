@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Struct, structs
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
-from showandtell.core.media_types.claims import normalize_claim, read_claim, suffix_of
+from showandtell.core.media_types.claims import normalize_claim, suffix_of
+from showandtell.core.media_types.converters import claim_of
 from showandtell.core.messages.attachments import Attachment, Facts, Origin, ProbedFile
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.ids import new_id
@@ -160,7 +161,7 @@ class Uploads:
         *,
         id: str | None = None,  # noqa: A002 - it is one
     ) -> File:
-        stored = StoredSource(self.blobs.for_owner(owner), facts, read_claim(claimed, name), corrected)
+        stored = StoredSource(self.blobs.for_owner(owner), facts, claim_of(claimed, name), corrected)
         return File(Reader(stored, facts.size), claimed, name, upload_id=id)
 
 

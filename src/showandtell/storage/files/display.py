@@ -15,6 +15,7 @@ from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.attachments import Attachment, Facts, format_label
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.file import File, Reader, Uri
+from showandtell.core.messages.file_json import is_visual
 from showandtell.core.messages.message import Message, last_text
 from showandtell.core.messages.parts import Json, Text, ToolCall
 from showandtell.core.planning.labels import describe_origin
@@ -164,7 +165,7 @@ class _Pictures:
 
 def thumbnail(blobs: Blobs, facts: Facts) -> tuple[str, bytes]:
     """The media type and bytes of a small picture; both are empty if there is none. Raises nothing for a bad file."""
-    if facts.kind not in {"image", "video"} and facts.media_type not in {"application/pdf", "image/svg+xml"}:
+    if not is_visual(facts):
         return NO_PICTURE
     try:
         with blobs.local(facts) as path, tempfile.TemporaryDirectory(prefix="showandtell-") as folder:

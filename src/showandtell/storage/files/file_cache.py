@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from showandtell.core.collect.entry import collect
 from showandtell.core.limits import MAX_FILE_BYTES
 from showandtell.core.media_types.claims import normalize_type, read_claim
+from showandtell.core.media_types.converters import claim_of
 from showandtell.core.messages.attachments import Address, Facts, ProbedFile
 from showandtell.core.messages.file import EncodedText, File, Reader, Uri
 from showandtell.core.messages.parts import Text
@@ -124,7 +125,7 @@ class FileCache:
         stored = file.source.open if isinstance(file.source, Reader) else None
         if not isinstance(stored, StoredSource) or not self.blobs.is_same(stored.blobs):
             return None
-        facts, claim = stored.facts, read_claim(file.media_type, name)
+        facts, claim = stored.facts, claim_of(file.media_type, name)
         if facts.size > self.max_file_bytes or claim not in (None, facts.media_type, stored.claim):
             return None
         if not self._is_kept(facts):

@@ -1,0 +1,126 @@
+"""Converters that are not built in: they make files of a type that nothing here reads into one of a type that is read.
+
+Programs and packages register them. They run only in the process that decodes media, behind its walls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import Final
+
+from msgspec import Struct
+
+from showandtell.core.media_types.claims import EXTENSIONS, is_text_claim, normalize_type, read_claim
+from showandtell.core.media_types.kinds import kind_of
+from showandtell.errors import BadInput
+from showandtell.plugins import Registry
+
+#: Documents that nothing here reads, and the format to save them in.
+UNREADABLE: Final = {
+    "application/msword": ".docx",
+    "application/vnd.ms-excel.sheet.binary.macroenabled.12": ".xlsx",
+    "application/vnd.ms-powerpoint": ".pptx",
+    "application/vnd.oasis.opendocument.text": ".docx",
+    "application/vnd.oasis.opendocument.presentation": ".pptx",
+    "application/epub+zip": "HTML or PDF",
+}
+#: The types that are read here.
+READ_HERE: Final = frozenset(name for name in EXTENSIONS.values() if kind_of(name) != "other") - UNREADABLE.keys()
+FUNCTION: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+SUFFIX: Final = re.compile(r"\.[a-z0-9]{1,16}")
+
+
+class Converter(Struct, frozen=True, kw_only=True):
+    """How files of one type become files of another type.
+
+    media_type: the files' type, which isn't one that is read here.
+    becomes: the type of what is made, which is read here: "image/png", "application/pdf", "text/markdown", "audio/wav".
+    function: the function as MODULE:NAME. It takes the paths of the file and of the file to write, and is imported only
+    in the process that decodes media. What it raises becomes the reason why a file wasn't converted.
+    signature, offset: the bytes by which files of the type are known, and their position. Text has none.
+    suffix: of the files' names, with its dot. Text is known by it.
+
+    >>> from showandtell.extending import Converter
+    >>> Converter(media_type="model/stl", becomes="image/png", function="acme_stl:draw", suffix=".stl").becomes
+    'image/png'
+    """
+
+    media_type: str
+    becomes: str
+    function: str
+    signature: bytes = b""
+    offset: int = 0
+    suffix: str = ""
+
+    def __post_init__(self) -> None:
+        if normalize_type(self.media_type) != self.media_type:
+            raise BadInput(f"{self.media_type!r} is no media type in its usual form, such as 'application/dicom'")
+        if self.becomes not in READ_HERE:
+            raise BadInput(f"files of {self.becomes!r} are not read here: let the converter make PNG, PDF or text")
+        if not FUNCTION.fullmatch(self.function):
+            raise BadInput(f"{self.function!r} names no function: write MODULE:NAME")
+        if self.suffix and not SUFFIX.fullmatch(self.suffix):
+            raise BadInput(f"{self.suffix!r} is no suffix: write it as in '.stl'")
+        if not (self.signature or self.suffix or self.media_type in UNREADABLE):
+            raise BadInput(f"nothing tells files of {self.media_type}: give their signature or their suffix")
+
+
+def read_converter(_: str, found: object) -> Converter:
+    """What an entry point names, if that is a converter."""
+    if isinstance(found, Converter):
+        return found
+    raise BadInput(f"it names {type(found).__name__}, not a Converter")
+
+
+REGISTRY: Final = Registry[Converter](
+    "showandtell.converters", "converter of", read_converter, lambda made: made.media_type, READ_HERE.__contains__
+)
+
+
+def register_converter(converter: Converter) -> None:
+    """Make a converter known in this process, for files of tools, uploads and everything else.
+
+    Registering the same value again changes nothing. Raises `BadInput` for a type that is read here, or that another
+    converter takes.
+    """
+    REGISTRY.register(converter)
+
+
+def find_converter(media_type: str) -> Converter | None:
+    """The converter of a type; None for types that are read here, or that nobody registered one for."""
+    return REGISTRY.find(media_type)
+
+
+def shown_as(media_type: str) -> str:
+    """The type as which files are shown: what they become, or their own."""
+    return media_type if (converter := find_converter(media_type)) is None else converter.becomes
+
+
+def claim_of(claimed: str | None, name: str) -> str | None:
+    """The claimed type, as `read_claim` has it, or that of a converter by the suffix of the name."""
+    if (claim := read_claim(claimed, name)) is not None:
+        return claim
+    suffix = PurePath(name).suffix.lower()
+    return next((known.media_type for known in REGISTRY.all().values() if suffix and known.suffix == suffix), None)
+
+
+def detect_converted(peek: Callable[[int, int], bytes]) -> str | None:
+    """The type of bytes with the signature of a converter; None if there is none. `peek` reads at an offset."""
+    return next(
+        (
+            known.media_type
+            for known in REGISTRY.all().values()
+            if known.signature and peek(known.offset, len(known.signature)) == known.signature
+        ),
+        None,
+    )
+
+
+def is_text_type(claim: str | None) -> bool:
+    """Whether a claim is right for readable text: or one whose converter goes by the suffix."""
+    if claim is None or is_text_claim(claim):
+        return claim is not None
+    converter = find_converter(claim)
+    return converter is not None and not converter.signature and claim not in UNREADABLE

@@ -1,0 +1,147 @@
+"""An API of another package, docs/extending.md's: what its host refuses, cut answers, and mistakes of its code."""
+
+import json
+import re
+from contextlib import asynccontextmanager
+from importlib import import_module
+
+import pytest
+
+from showandtell import Agent, File, FilePolicy
+from showandtell.core.capabilities import apis, registry
+from showandtell.core.wire.parsers import parser_of
+from showandtell.errors import BadAnswer, BadInput
+from showandtell.extending import Api, register_api, register_provider
+from showandtell.testing import FakeConnection, HttpResponse
+from support.extensions import forget_registered, import_from
+from support.fixtures import png
+
+DONE = b'{"words": "Done."}\n{"end": "done", "read": 3, "wrote": 2}\n'
+
+
+@pytest.fixture(autouse=True)
+def talk(tmp_path, monkeypatch):
+    forget_registered(monkeypatch, apis.REGISTRY, registry.REGISTRY)
+    import_from(tmp_path, monkeypatch)
+    parser_of.cache_clear()
+    package = import_module("acme_talk")
+    register_api(package.API)
+    register_provider(package.TALK)
+
+
+class Host:
+    """A host that answers with what `answer` makes of each body: a status and bytes."""
+
+    def __init__(self, answer):
+        self.answer, self.bodies = answer, []
+
+    @asynccontextmanager
+    async def send(self, request):
+        self.bodies.append(json.loads(b"".join([chunk async for chunk in request.body()])))
+        status, data = self.answer(self.bodies[-1])
+        kind = "application/x-ndjson" if status == 200 else "application/json"
+        yield HttpResponse(status, {"content-type": kind}, self.chunks(data))
+
+    async def chunks(self, data):
+        for at in range(0, len(data), 7):
+            yield data[at : at + 7]
+
+
+def ask(answer, *files):
+    """Ask the provider's model about files. Returns the run and the bodies that its host got."""
+    host = Host(answer)
+    policy = FilePolicy(on_unsupported="note")
+    agent = Agent("acme-talk:acme-eye-2", connection=FakeConnection(send=host.send), file_policy=policy)
+    return agent.run_sync("what is it?", files=files), host.bodies
+
+
+def picture(name):
+    return File.from_bytes(png(9, 9), name=name)
+
+
+def refuse(text):
+    return 400, json.dumps({"error": {"message": text}}).encode()
+
+
+def test_an_answer_in_lines_is_read_with_its_usage():
+    run, (body,) = ask(lambda _: (200, DONE), picture("a.png"))
+    assert (run.status, run.text) == ("complete", "Done.")
+    assert (run.usage.input_tokens, run.usage.output_tokens) == (3, 2)
+    assert [sorted(part) for part in body["talk"][0]["says"]] == [["words"], ["words"], ["file"]]
+
+
+def test_the_hosts_own_words_tell_that_its_model_sees_no_pictures():
+    def answer(body):
+        return refuse("this model is text-only by nature") if '"file"' in json.dumps(body) else (200, DONE)
+
+    run, bodies = ask(answer, picture("a.png"))
+    assert run.status == "complete"
+    assert len(bodies) == 2
+    assert "text-only by nature" in run.receipts[0].reason
+
+
+def test_an_error_that_names_a_place_leaves_out_the_file_there():
+    def answer(body):
+        at = [index for index, part in enumerate(body["talk"][0]["says"]) if "file" in part]
+        return refuse(f"talk[0].says[{at[1]}].file: cannot decode this image") if len(at) > 1 else (200, DONE)
+
+    run, _ = ask(answer, picture("a.png"), File.from_bytes(png(5, 5), name="b.png"))
+    assert [receipt.place for receipt in run.receipts] == ["user", None]
+
+
+def test_a_stream_without_an_end_is_incomplete():
+    run, _ = ask(lambda _: (200, DONE.splitlines()[0] + b"\n"))
+    assert (run.status, run.text) == ("incomplete", "Done.")
+
+
+@pytest.mark.parametrize("line", [b'{"words": 5}\n', b"{}}\n", b'{"end": "done", "read": "many"}\n'])
+def test_an_answer_that_is_not_the_apis_is_an_error(line):
+    run, _ = ask(lambda _: (200, line))
+    assert run.status == "error"
+    assert isinstance(run.error, BadAnswer)
+
+
+def test_a_mistake_in_the_packages_parser_is_an_error_of_the_run(monkeypatch):
+    def add(_self, chunk, _events):
+        raise KeyError(chunk.words)
+
+    monkeypatch.setattr(import_module("acme_talk.parse").Reader, "add", add)
+    run, _ = ask(lambda _: (200, DONE))
+    assert "the parser of acme-talk failed: KeyError" in str(run.error)
+    with pytest.raises(BadAnswer, match="KeyError"):
+        parser_of("acme-talk").parse_full(b"{}")
+
+
+def test_an_answer_at_once_gives_the_same_events():
+    whole = b'{"words": "Done.", "asks": [{"id": "c1", "tool": "look", "with": {"at": 1}}], "end": "asks"}'
+    events = parser_of("acme-talk").parse_full(whole)
+    assert [type(event).__name__ for event in events][-4:] == [
+        "ToolInputStart",
+        "ToolInputDelta",
+        "ToolInputEnd",
+        "StepEnd",
+    ]
+    assert events[-1].stop == "tool_calls"
+
+
+def test_the_rules_refuse_what_the_host_refuses():
+    rules = import_module("acme_talk.rules")
+    body = {"model": "m", "talk": [{"who": "person", "says": [{"words": "hi"}]}]}
+    wrong = [
+        ({"surprise": 1}, "body: unknown surprise"),
+        ({"talk": []}, "the last word"),
+        ({"talk": [{"who": "tool", "answers": "c1", "says": []}]}, "nobody asked c1"),
+        ({"talk": [{"who": "person", "says": [{"file": {"type": "image/png", "base64": "AAAA"}}]}]}, "no image/png"),
+    ]
+    for change, words in wrong:
+        request = rules.IncomingRequest("/talk", "", {}, json.dumps(body | change).encode())
+        with pytest.raises(rules.ApiError, match=re.escape(words)):
+            rules.read(request)
+
+
+def test_an_api_that_nobody_registered_is_named():
+    with pytest.raises(BadInput, match="the API 'acme-other' is not known"):
+        parser_of("acme-other")
+    for taken in ("openai-chat", "acme-talk"):
+        with pytest.raises(BadInput, match="there is another API"):
+            register_api(Api(name=taken, package="acme_other"))

@@ -1,0 +1,35 @@
+"""The files of docs/extending.md, as the packages of others that tests import or install."""
+
+import re
+import sys
+
+from support.docs_generator import ROOT
+
+PAGE = (ROOT / "docs/extending.md").read_text()
+BLOCKS = re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+FILES = {name: text for _, name, text in BLOCKS if name}
+ENTRY_POINTS = "\n".join(text for kind, _, text in BLOCKS if kind == "toml")
+REGISTER = next(text for kind, name, text in BLOCKS if kind == "python" and not name)
+STL = "solid part\nfacet\nouter loop\nvertex 0 0 0\nvertex 4 0 0\nvertex 0 2 0\nendloop\nendfacet\nendsolid\n"
+
+
+def write_files(folder):
+    """Write all files of the page into a folder."""
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def forget_registered(monkeypatch, *registries):
+    """Let a test register what it likes: nothing of it is left, and no installed package is asked."""
+    for registry in registries:
+        monkeypatch.setattr(registry, "_values", {})
+        monkeypatch.setattr(registry, "_is_complete", True)
+
+
+def import_from(folder, monkeypatch):
+    """Let a test import the files of the page, and only that test."""
+    write_files(folder)
+    monkeypatch.syspath_prepend(folder)
+    for name in [name for name in sys.modules if name.partition(".")[0].startswith("acme")]:
+        monkeypatch.delitem(sys.modules, name)

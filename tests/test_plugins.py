@@ -1,0 +1,54 @@
+"""Registries: entry points of installed packages, asked once and only when nothing else has a name."""
+
+import pytest
+
+from showandtell.errors import BadInput
+from showandtell.plugins import Registry, list_plugins, load_plugin
+
+
+def read(name, found):
+    if not isinstance(found, int):
+        raise BadInput(f"it names {type(found).__name__}, not a number")
+    return (name, found)
+
+
+@pytest.fixture
+def numbers(tmp_path, monkeypatch):
+    """A registry of numbers; a package brings `two`, `text` and one that can't be imported."""
+    (tmp_path / "acme_numbers.py").write_text("two = 2\ntext = 'two'\n")
+    (tmp_path / "acme-1.0.dist-info").mkdir()
+    (tmp_path / "acme-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    lines = [f"{name} = acme_numbers:{name}" for name in ("two", "text", "lost")]
+    (tmp_path / "acme-1.0.dist-info/entry_points.txt").write_text("\n".join([f"[{tmp_path.name}]", *lines]))
+    monkeypatch.syspath_prepend(tmp_path)
+    return Registry(tmp_path.name, "number", read, lambda value: value[0], {"one"}.__contains__)
+
+
+def test_packages_are_asked_once_and_each_mistake_is_a_warning(numbers):
+    with pytest.warns(RuntimeWarning) as told:
+        assert dict(numbers.all()) == {"two": ("two", 2)}
+    texts = sorted(str(warning.message) for warning in told)
+    assert "acme: its entry point 'lost'" in texts[0]
+    assert "it names str, not a number" in texts[1]
+    assert numbers.find("two") == ("two", 2)
+
+
+def test_packages_are_not_asked_for_what_is_known(numbers):
+    numbers.register(("three", 3))
+    assert numbers.find("three") == ("three", 3)
+    assert numbers.find("one") is None
+    assert dict(numbers.so_far()) == {"three": ("three", 3)}
+
+
+def test_a_name_is_taken_once(numbers):
+    numbers.register(("three", 3))
+    numbers.register(("three", 3))
+    for value in (("three", 4), ("one", 1)):
+        with pytest.raises(BadInput, match="there is another number"):
+            numbers.register(value)
+
+
+def test_one_entry_point_is_loaded_without_the_others(numbers):
+    assert list_plugins(numbers.group) == ("lost", "text", "two")
+    assert load_plugin(numbers.group, "two") == 2
+    assert load_plugin(numbers.group, "seven") is None
