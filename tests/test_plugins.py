@@ -25,9 +25,9 @@ def numbers(tmp_path, monkeypatch):
 
 
 def test_packages_are_asked_once_and_each_mistake_is_a_warning(numbers):
-    with pytest.warns(RuntimeWarning) as told:
+    with pytest.warns(RuntimeWarning) as warned:
         assert dict(numbers.all()) == {"two": ("two", 2)}
-    texts = sorted(str(warning.message) for warning in told)
+    texts = sorted(str(warning.message) for warning in warned)
     assert "acme: its entry point 'lost'" in texts[0]
     assert "it names str, not a number" in texts[1]
     assert numbers.find("two") == ("two", 2)

@@ -89,7 +89,7 @@ def test_text_is_known_by_its_suffix():
         ("missing", "can't be decoded"),
     ],
 )
-def test_a_converter_stays_behind_the_walls_and_its_mistakes_are_told(function, words):
+def test_a_converter_stays_behind_the_walls_and_its_mistakes_are_reasons(function, words):
     register_converter(replace(BOX, function=f"acme_boxes:{function}"))
     assert words in show(b"ACMEBOX\0 and more").reason
 

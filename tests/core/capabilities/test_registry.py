@@ -67,7 +67,7 @@ def test_a_provider_that_contradicts_itself_is_refused(wrong, words):
     ],
 )
 def test_expressions_of_a_provider_are_checked(wrong):
-    with pytest.raises(BadInput, match="regular expression|nine letters and digits"):
+    with pytest.raises(BadInput, match=r"regular expression|nine letters and digits"):
         replace(ACME, families=(replace(MODELS, **wrong),))
 
 
