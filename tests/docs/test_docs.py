@@ -19,6 +19,7 @@ from showandtell import BadConversation, explain, load
 from showandtell.core.capabilities import registry
 from showandtell.samples import folder
 from support.docs_generator import GENERATOR
+from support.extensions import forget_registered
 from support.paths import ROOT
 from support.public_modules import MODULES
 
@@ -63,7 +64,7 @@ def desk(tmp_path, monkeypatch):
     """An empty folder, which is the current one, and has modules. Providers that are registered are those of the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(registry, "_registered", {})
+    forget_registered(monkeypatch, registry.REGISTRY)
     return tmp_path
 
 
@@ -88,6 +89,7 @@ def lay(document, desk):
     """Write the document's files, with the samples beside them that they name."""
     for _, name, text in (*blocks(document, "json"), *blocks(document, "python")):
         if name:
+            (desk / name).parent.mkdir(exist_ok=True)
             (desk / name).write_text(text)
             for sample in SAMPLE.findall(text):
                 shutil.copy(folder() / sample, desk)

@@ -20,10 +20,11 @@ NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 class Api(Struct, frozen=True, kw_only=True):
     """An API, as one package. Its modules are imported when they are first used.
 
-    name: as `Provider.api` names it: lower-case letters, digits and hyphens.
-    package: the importable package. Its module `render` has the functions of `Renderer`, `parse` those of
-    `ResponseParser`; `rules`, which may be missing, has `HOSTS`, by which the embedded model `inspector:NAME` answers
-    as strictly as the API.
+    Args:
+        name: as `Provider.api` names it: lower-case letters, digits and hyphens.
+        package: the importable package. Its module `render` has the functions of `Renderer`, `parse` those of
+            `ResponseParser`; `rules`, which may be missing, has `HOSTS`, by which the embedded model `inspector:NAME`
+            answers as strictly as the API.
 
     >>> from showandtell.extending import Api
     >>> Api(name="acme-talk", package="acme_talk").name

@@ -111,7 +111,11 @@ class TokenCosts(Struct, frozen=True):
     """What a model counts for files, in tokens. The defaults are on the high side of what hosts count.
 
     An image costs `image_factor` for each square of `image_side` pixels, at most `image_max`.
-    page: a page of a document, its text and its picture. second_audio, second_video: a second of them.
+
+    Args:
+        page: a page of a document, its text and its picture.
+        second_audio: a second of a sound.
+        second_video: a second of a film.
     """
 
     image_side: int = 28
@@ -125,9 +129,12 @@ class TokenCosts(Struct, frozen=True):
 class ErrorWords(Struct, frozen=True):
     """Regular expressions for what a host's errors say, in addition to the words that are known of other hosts.
 
-    about_files: that the request was refused because of its files. not_taken: that the model takes no files of a kind,
-    as pairs of kind and expression. too_long: that the request is longer than the model's context window. Case doesn't
-    matter.
+    Case doesn't matter.
+
+    Args:
+        about_files: that the request was refused because of its files.
+        not_taken: that the model takes no files of a kind, as pairs of kind and expression.
+        too_long: that the request is longer than the model's context window.
     """
 
     about_files: str = ""
@@ -196,11 +203,12 @@ class Dialect(Struct, frozen=True):
 class AnswerFormat(Struct, frozen=True):
     """How a model can be held to a JSON schema. `evidence` and `date` are the source.
 
-    native: when the API's own field for a schema works: "always", "without_tools" (the request must not declare any),
-        or "never", so that the model answers by calling a tool.
-    recursion: whether the native form takes schemas that refer to themselves.
-    max_unions: maximum number of fields with `anyOf` in the native form. None: no limit is known.
-    forces_tools: whether `tool_choice` can name the tool to call. Models that ignore it don't count.
+    Args:
+        native: when the API's own field for a schema works: "always", "without_tools" (the request must not declare
+            any), or "never", so that the model answers by calling a tool.
+        recursion: whether the native form takes schemas that refer to themselves.
+        max_unions: maximum number of fields with `anyOf` in the native form. None: no limit is known.
+        forces_tools: whether `tool_choice` can name the tool to call. Models that ignore it don't count.
     """
 
     native: Literal["always", "without_tools", "never"] = "never"
@@ -215,7 +223,10 @@ class Target(Struct, frozen=True, cache_hash=True):
     """A provider, its API and a model, with everything that the planner and the renderers need to know about them.
 
     `learned` has the kinds of files that the model doesn't take, as an answer of its host has shown, with the evidence.
-    window: None if it isn't known. hosted: the tools that the provider runs itself, by our name and its own.
+
+    Args:
+        window: None if it isn't known.
+        hosted: the tools that the provider runs itself, by our name and its own.
     """
 
     provider: str
@@ -234,7 +245,7 @@ class Target(Struct, frozen=True, cache_hash=True):
 
     @property
     def name(self) -> str:
-        """`provider:model`."""
+        """The full name: provider, colon, model."""
         return f"{self.provider}:{self.model}"
 
     @property

@@ -70,8 +70,11 @@ class Family(Struct, frozen=True):
     `ANY_MODEL` is its provider's default, and its provider's last row. `example` is a model name, which users are
     offered if it is not of a subfamily.
 
-    window, costs, answer_format, hosted: the context window, what files cost in tokens, how a model is held to a JSON
-    schema, and the tools that the host runs, by our name and its own. None: what is known of models of that name.
+    Args:
+        window: the context window. None, here and below: what is known of models of that name.
+        costs: what files cost, in tokens.
+        answer_format: how the models are held to a JSON schema.
+        hosted: the tools that the host runs itself, by our name and its own.
     """
 
     provider: str

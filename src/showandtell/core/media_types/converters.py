@@ -35,12 +35,14 @@ SUFFIX: Final = re.compile(r"\.[a-z0-9]{1,16}")
 class Converter(Struct, frozen=True, kw_only=True):
     """How files of one type become files of another type.
 
-    media_type: the files' type, which isn't one that is read here.
-    becomes: the type of what is made, which is read here: "image/png", "application/pdf", "text/markdown", "audio/wav".
-    function: the function as MODULE:NAME. It takes the paths of the file and of the file to write, and is imported only
-    in the process that decodes media. What it raises becomes the reason why a file wasn't converted.
-    signature, offset: the bytes by which files of the type are known, and their position. Text has none.
-    suffix: of the files' names, with its dot. Text is known by it.
+    Args:
+        media_type: the files' type, which isn't one that is read here.
+        becomes: the type of what is made, which is read here: "image/png", "application/pdf", "text/markdown".
+        function: the function as MODULE:NAME. It takes the paths of the file and of the file to write, and is imported
+            only in the process that decodes media. What it raises becomes the reason why a file wasn't converted.
+        signature: the bytes by which files of the type are known. Text has none.
+        offset: the position of the signature.
+        suffix: of the files' names, with its dot. Text is known by it.
 
     >>> from showandtell.extending import Converter
     >>> Converter(media_type="model/stl", becomes="image/png", function="acme_stl:draw", suffix=".stl").becomes
