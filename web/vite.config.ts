@@ -4,6 +4,7 @@ import { catalogues } from "./catalogues.ts";
 import { compressed } from "./compressed.ts";
 import { diagrams } from "./diagrams.ts";
 import { PURE, withoutJsonSchemas, withoutMethods, withoutOldFonts, withoutSentences, withoutUnused } from "./lean.ts";
+import { packages } from "./packages.ts";
 
 /** Where `showandtell serve` looks for the page. */
 const page = fileURLToPath(new URL("../src/showandtell/server/page", import.meta.url));
@@ -11,7 +12,7 @@ const page = fileURLToPath(new URL("../src/showandtell/server/page", import.meta
 const server = process.env["SHOWANDTELL_URL"] ?? "http://127.0.0.1:8765";
 
 export default defineConfig({
-  plugins: [catalogues, diagrams, withoutJsonSchemas, withoutMethods, withoutOldFonts, withoutSentences, withoutUnused, compressed],
+  plugins: [catalogues, diagrams, withoutJsonSchemas, withoutMethods, withoutOldFonts, withoutSentences, withoutUnused, packages, compressed],
   resolve: {
     alias: [
       { find: /^react$/, replacement: "preact/compat" },

