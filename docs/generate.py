@@ -13,6 +13,7 @@ import re
 import shlex
 import sys
 import threading
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager, redirect_stdout
 from io import StringIO
@@ -41,7 +42,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 DOCUMENTS = (
     ROOT / "README.md",
-    *(DOCS / f"{name}.md" for name in ("adr/README", "architecture", "command-line", "models", "reach")),
+    *(DOCS / f"{name}.md" for name in ("adr/README", "architecture", "command-line", "install", "models", "reach")),
     *sorted((DOCS / "providers").glob("*.md")),
 )
 #: The rows of the README's table, and the models that stand for them.
@@ -314,6 +315,17 @@ def printed(page: str) -> str:
     return f"```\n{text}```\n"
 
 
+def binaries() -> str:
+    """The table of what binary wheels contain under other licences than their metadata says."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    rows = ["| wheel | contains | licence |", "| --- | --- | --- |"]
+    for wheel, parts in project["tool"]["showandtell"]["binaries"].items():
+        for part in parts:
+            name = " ".join(filter(None, [part["name"], part.get("version")]))
+            rows.append(f"| `{wheel}` | {name} | {part['licence']} |")
+    return "\n".join(rows) + "\n"
+
+
 def escape(text: str) -> str:
     """Escape Markdown in evidence."""
     return re.sub(r"([*_\[\]|<])", r"\\\1", text)
@@ -328,6 +340,7 @@ def generate(text: str, environ: Environ) -> str:
         "ask": lambda models: show(ask(models), environ),
         "settings": lambda providers: settings(providers or list(ROWS)),
         "files": files,
+        "binaries": lambda _: binaries(),
         "configuration": lambda _: configuration(),
         "decisions": decisions,
     }

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from support.extras import LACKS, TRIALS, write_files
-from support.packages import UV, built
+from support.packages import UV, built, install
 
 #: Imports what programs may import. Modules that need an extra are imported on first use of a name.
 PUBLIC = """
@@ -59,6 +59,13 @@ def test_an_extra_does_what_it_is_for_and_without_it_a_hint_names_it(installed, 
     is_there = extra in installed.extras
     assert (trial.success in output) == is_there, output
     assert (hint in output) != is_there, output
+
+
+def test_pi_heif_takes_the_place_of_pillow_heif(home, request):
+    if not request.config.getoption("--release", default=False):
+        pytest.skip("`make release-check` tries it")
+    output = TRIALS["images"].run(install(built().wheel, beside=("pi-heif",)), home)
+    assert TRIALS["images"].success in output
 
 
 def test_the_wheel_alone_answers_in_a_chat_by_uvx(home):

@@ -101,15 +101,18 @@ class Environment(NamedTuple):
         return subprocess.run([program, *command[1:]], check=False, env={**kept, **environ}, **settings)  # noqa: S603 - our own
 
 
-def install(source, extras=(), python=sys.executable, locked=True):
-    """An environment with a built file and some of its extras, in the versions of requirements.txt if `locked`."""
+def install(source, extras=(), python=sys.executable, *, locked=True, beside=()):
+    """An environment with a built file and some of its extras, in the versions of requirements.txt if `locked`.
+
+    `beside` are further packages.
+    """
     extras, version = frozenset(extras), Path(python).resolve().name
-    name = "-".join(["env", version, "locked" if locked else "newest", source.name, *sorted(extras)])
+    name = "-".join(["env", version, "locked" if locked else "newest", source.name, *beside, *sorted(extras)])
     with once(name[:200]) as (folder, is_new):
         if is_new:
             requirement = f"showandtell[{','.join(sorted(extras))}] @ {source.as_uri()}"
             constraints = ["--constraint", str(ROOT / "requirements.txt")] if locked else []
-            add_to(folder, requirement, *constraints, python=python)
+            add_to(folder, requirement, *beside, *constraints, python=python)
         return Environment(folder, extras)
 
 

@@ -67,7 +67,7 @@ EXTRAS = {
     "av": ("av", "audio and video can't be read"),
     "bedrock": ("botocore", "AWS's profiles and roles can't be used"),
     "history": ("sqlalchemy", "conversations can't be stored"),
-    "images": ("pillow_heif", "HEIC and SVG can't be read"),
+    "images": ("resvg_py", "HEIC and SVG can't be read"),
     "ocr": ("rapidocr", "the inspector can't read text in images"),
     "office": ("mammoth", "Word, Excel and PowerPoint files can't be read"),
     "postgres": ("psycopg", "PostgreSQL can't be used"),

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import warnings
 from collections.abc import Generator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,10 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "image/vnd.microsoft.icon": ("ICO",),
     "image/webp": ("WEBP",),
 }
-#: Decoded by pillow-heif, which is optional: without it these types are known only by their signature.
+#: Decoded by pillow-heif or its sibling without an encoder; without both these types are known only by their signature.
 HEIF_TYPES = ("image/heic", "image/heif")
-if find_spec("pillow_heif"):
+HEIF_MODULE = next(filter(find_spec, ("pillow_heif", "pi_heif")), None)
+if HEIF_MODULE:
     FORMATS.update(dict.fromkeys(HEIF_TYPES, ("HEIF",)))
 #: Types whose frames or pages are counted. A HEIC or a JPEG with several images still shows one.
 SEQUENCES = frozenset({"image/avif", "image/gif", "image/png", "image/tiff", "image/webp"})
@@ -70,9 +72,9 @@ def open_image(path: str, media_type: str) -> Generator[Image.Image]:
 @functools.cache
 def register_heif() -> None:
     """Let Pillow open HEIC; only the main image is decoded."""
-    from pillow_heif import register_heif_opener  # noqa: PLC0415  # pyright: ignore[reportUnknownVariableType]
-
-    register_heif_opener(thumbnails=False, depth_images=False, aux_images=False, decode_threads=2)
+    assert HEIF_MODULE  # noqa: S101 - otherwise no type needs it
+    module = import_module(HEIF_MODULE)
+    module.register_heif_opener(thumbnails=False, depth_images=False, aux_images=False, decode_threads=2)
 
 
 def measure_webp(path: Path) -> tuple[int, int]:
