@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
+DOCS = Path(__file__).parent
+
 project = "Show & Tell"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 include_patterns = ["*.md", "docs/*.md", "docs/adr/*.md", "docs/api/*.rst", "docs/providers/*.md"]
 # Folders that aren't searched for pages.
-exclude_patterns = [path.name for path in Path(__file__).parents[1].iterdir() if path.is_dir() and path.name != "docs"]
+exclude_patterns = sorted({"build", *(path.name for path in DOCS.parent.iterdir() if path.is_dir() and path != DOCS)})
 root_doc = "README"
 
 #: The side bar, by page: its captions with the pages below them, for people who use the library, run the server, or
@@ -43,6 +45,9 @@ NAVIGATION = {
     "docs/models": {"Providers": "docs/providers/*"},
     "docs/adr/README": {"Decisions": "docs/adr/0*"},
 }
+
+#: The modules of the reference.
+MODULES = ("showandtell", *(f"showandtell.{path.stem}" for path in DOCS.glob("api/*.rst")))
 
 # Headings have the anchors that GitHub gives them.
 myst_heading_anchors = 6
@@ -79,7 +84,7 @@ def shorten_defaults(_app: Sphinx, *arguments: Any) -> tuple[str | None, str | N
 def find_elsewhere(app: Sphinx, env: BuildEnvironment, node: pending_xref, words: TextElement) -> Element | None:
     """Link a name of another public module, such as an exception, which is in `showandtell.errors`."""
     domain, target = env.domains.python_domain, node["reftarget"]
-    for module in ("showandtell", *(f"showandtell.{path.stem}" for path in Path(__file__).parent.glob("api/*.rst"))):
+    for module in MODULES:
         name = f"{module}.{target}"
         if node["refdomain"] == "py" and name in domain.objects:
             return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, words)
