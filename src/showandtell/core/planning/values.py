@@ -104,7 +104,8 @@ class RenderedFile(Struct, frozen=True, gc=False):
 class Result(Struct, frozen=True, gc=False):
     """A tool's result on the wire. `call_id` is already in the API's form; `Data` is a JSON value.
 
-    opaque: fields of its call that its provider wants back, as JSON.
+    Args:
+        opaque: fields of its call that its provider wants back, as JSON.
     """
 
     call_id: str
