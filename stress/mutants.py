@@ -34,10 +34,12 @@ also_copy =
     {copied}
 pytest_add_cli_args_test_selection =
     {tests}
-# A process runs pytest several times, and the garbage of one time is found in the next.
+# A process runs pytest several times: the garbage of one time is found in the next, and a server of PostgreSQL ends with the first.
 pytest_add_cli_args =
     -W
     ignore::pytest.PytestUnraisableExceptionWarning
+    -k
+    not postgresql
 """
 
 

@@ -17,6 +17,7 @@ import typer
 
 from showandtell.cli import verify_report
 from showandtell.cli.options import AsJsonLines
+from showandtell.cli.verify_all import ALL_JUDGED, NONE_JUDGED, SOME_FAILED, verify_all
 from showandtell.config.user_settings import check_overrides_writable, save_overrides
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.overrides import serialize
@@ -24,6 +25,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.errors import BadInput, UsageError
 from showandtell.providers.connect import connect, locate
 from showandtell.providers.exchange import Exchange
+from showandtell.verify.all_models import MODEL_SECONDS, find_candidates
 from showandtell.verify.ask import ModelUnderTest
 from showandtell.verify.hosts import find_other_host
 from showandtell.verify.judge import Finding, capabilities_from
@@ -32,12 +34,9 @@ from showandtell.verify.record import Head, read_recording, record, replay
 from showandtell.verify.run import ROUTES
 from showandtell.verify.run import verify as verify_routes
 
-#: Exit statuses: all checked routes have a verdict; none has; some failed.
-ALL_JUDGED, NONE_JUDGED, SOME_FAILED = 0, 1, 3
-
 
 def verify(
-    model: Annotated[str, typer.Argument(help="provider:model, or inspector")],
+    model: Annotated[str, typer.Argument(help="provider:model, or inspector; none with --all")] = "",
     kind: Annotated[
         str, typer.Option("--kind", help="image, document, audio, video, comma-separated; default: all")
     ] = "",
@@ -45,9 +44,26 @@ def verify(
     replay: Annotated[Path | None, typer.Option("--replay", help="use a recording instead of a model")] = None,
     save: Annotated[bool, typer.Option("--save", help="store the verdicts in your settings, for later plans")] = False,
     json: AsJsonLines = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="a model of each row of the table whose provider has a key, and save")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="with --all: begin without a question")] = False,
+    again: Annotated[bool, typer.Option("--again", help="with --all: models that were checked lately, too")] = False,
+    seconds: Annotated[
+        float, typer.Option("--seconds", help="with --all: give a model up after this time")
+    ] = MODEL_SECONDS,
 ) -> None:
     """Check what a model really sees, with a few requests per kind of file; --save uses the verdicts from then on."""
-    raise typer.Exit(run(model, kinds(kind), record, replay, save=save, json=json))
+    if every == bool(model):
+        raise UsageError("verify takes a model, or --all for a model of each row whose provider has a key")
+    if not every:
+        raise typer.Exit(run(model, kinds(kind), record, replay, save=save, json=json))
+    if record is not None or replay is not None:
+        raise UsageError("--record and --replay are for one model, not for --all")
+    found = find_candidates(os.environ)
+    raise typer.Exit(
+        verify_all(found, kinds(kind), again=again, yes=yes, json=json, environ=os.environ, limit=lambda _: seconds)
+    )
 
 
 def kinds(text: str) -> tuple[ProbeKind, ...]:

@@ -50,6 +50,8 @@ TOOL_PROMPT = (
 )
 #: Statuses that don't show whether the file is the reason. The request is then repeated without the file.
 UNCLEAR_STATUSES = frozenset({400, 404, 413, 415, 422, 500, 501})
+#: The key itself is refused, for any model.
+UNAUTHORIZED = 401
 
 
 class ModelReply(Struct, frozen=True):
@@ -174,6 +176,22 @@ async def is_refused(model: ModelUnderTest, route: Route, error: ProviderError) 
     except ProviderError:
         return False
     return reply.stop is not None
+
+
+async def is_available(model: ModelUnderTest) -> str:
+    """Why a model doesn't answer a request without a file; empty if it does.
+
+    Raises `ProviderError` if no request to its host can succeed: the key is refused, or there is no connection.
+    """
+    conversation = ingest(make_conversation("upload", None))
+    plan = plan_now(conversation, model.target, Policy())
+    try:
+        reply = await receive(model, compose(plan, model.target, options_for("upload"), conversation.blobs))
+    except ProviderError as error:
+        if error.status == UNAUTHORIZED or is_out_of_reach(error):
+            raise
+        return error.text
+    return reply.failed
 
 
 async def receive(model: ModelUnderTest, request: Request) -> ModelReply:
