@@ -7,7 +7,7 @@ export UV_SYSTEM_CERTS := 1
 # Containers often set this; without compiled files each of the hundred processes of the tests compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page modules wheel release-check browser quick test stress soak leaks mutants lint bench docs pictures lock clean
+.PHONY: run chat setup page modules wheel release-check release audit browser quick test stress soak leaks mutants lint bench docs pictures lock clean
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -63,6 +63,8 @@ lint: .venv/.ready-dev modules page
 	.venv/bin/ruff format --check conftest.py src tests stress bench docs examples lint hatch_build.py
 	.venv/bin/python lint/words.py
 	.venv/bin/pyright
+	.venv/bin/zizmor --offline --quiet --min-severity low .
+	.venv/bin/hadolint Dockerfile
 	@$(PYTHON) hatch_build.py --check
 
 # Writes docs/speed.md. BENCH_STATE says how busy the machine was, as in `make bench BENCH_STATE="nothing else ran"`.
@@ -105,9 +107,21 @@ wheel: page | $(UV)
 	@$(UV) build --quiet --wheel --python $(PYTHON) $(CONSTRAINTS) --require-hashes --out-dir dist
 	@ls dist/showandtell-*.whl
 
-# Try the wheel and the sdist with each extra alone and with all, on each Python that is installed here: CONTRIBUTING.md.
+# Build sdist and wheel, and try these files with each extra alone and with all, on each Python that is installed here.
 release-check: .venv/.ready-dev modules page
-	.venv/bin/python -m pytest tests/install --release --numprocesses 3 --dist worksteal
+	@rm -f dist/showandtell-*
+	@$(UV) build --quiet --python $(PYTHON) $(CONSTRAINTS) --require-hashes --out-dir dist
+	DIST=dist .venv/bin/python -m pytest tests/install --release --numprocesses 3 --dist worksteal
+
+# The same for a version that tag and changelog name: CONTRIBUTING.md.
+release:
+	@$(PYTHON) lint/release.py $(VERSION)
+	@$(MAKE) release-check
+
+# Ask the advisories of PyPI and npm about the locked versions. This needs the internet.
+audit: modules | $(UV)
+	$(UV) tool run --from pip-audit==2.10.1 pip-audit --strict --disable-pip --require-hashes --requirement requirements.txt
+	@$(PYTHON) hatch_build.py --audit
 
 $(UV): requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Show & Tell needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'

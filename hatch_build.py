@@ -1,7 +1,8 @@
 """Builds the page of the chat server from web/, for wheel, sdist and `make`; Node >= 22 is taken from where it is.
 
 `python hatch_build.py` builds it in place; with `--check` its types are checked, with `--browser` the browser of its
-tests is installed, with `--install` only its packages are, with `--node` it is only said where a fitting Node is.
+tests is installed, with `--install` only its packages are, with `--audit` npm names vulnerable ones, with `--node` it
+is only said where a fitting Node is.
 """
 
 from __future__ import annotations
@@ -85,9 +86,7 @@ def run(*scripts: tuple[str, ...], web: Path = WEB) -> None:
         for script in scripts:
             subprocess.run([*npm, "run", "--silent", *script], cwd=web, env=own, check=True)
     except subprocess.CalledProcessError as error:
-        raise SystemExit(
-            f"the page can't be built: npm ended with {error.returncode}; its own words stand above"
-        ) from None
+        raise SystemExit(f"npm ended with {error.returncode}; its own words stand above") from None
 
 
 def build() -> None:
@@ -203,6 +202,8 @@ if __name__ == "__main__":
         run(("install-browser",), web=WEB / "tests")
     elif "--install" in sys.argv[1:]:
         run()
+    elif "--audit" in sys.argv[1:]:
+        run(("audit",))
     elif "--check" in sys.argv[1:]:
         run(("check",))
     else:

@@ -56,7 +56,7 @@ def test_what_is_installed_is_what_a_clone_builds_and_holds():
     assert "\nwheel: " in (DOCS.parent / "Makefile").read_text()
     extras = {part for some in re.findall(r"\.whl\[([\w,]+)\]", PAGE) for part in some.split(",")}
     assert {"history", "server"} < extras <= set(project["optional-dependencies"])
-    assert [match for match in re.findall(r"\bdeploy/[\w./]*\w", PAGE) if not (DOCS / match).is_file()] == []
+    assert [match for match in re.findall(r"\bdeploy/[\w./-]*\w", PAGE) if not (DOCS / match).is_file()] == []
 
 
 def test_commands_that_read_the_settings_come_behind_the_line_that_gives_them():

@@ -54,7 +54,9 @@ class Built(NamedTuple):
 
 @cache
 def built():
-    """Both, made once in a run, however many processes it has."""
+    """Both, made once in a run, however many processes it has; or those of the folder that `DIST` names."""
+    if given := os.environ.get("DIST"):
+        return Built(sdist_in(ROOT / given), next((ROOT / given).glob("*.whl")))
     with once("built") as (folder, is_new):
         if is_new:
             link_modules(clone := copy_clone(folder / "clone"))
@@ -120,8 +122,8 @@ def add_to(folder, *requirements, python=sys.executable):
     """Make an environment, and install into it."""
     need(UV.is_file(), "uv is not installed: run `make setup`")
     for command in (
-        ["venv", "--quiet", "--allow-existing", "--python", python, str(folder)],
+        ["venv", "--quiet", "--relocatable", "--allow-existing", "--python", python, str(folder)],
         ["pip", "install", "--quiet", "--python", str(folder), *requirements],
     ):
-        done = run([str(UV), *command], folder, UV_NO_CONFIG="1", UV_SYSTEM_CERTS="1")
+        done = run([str(UV), *command], ROOT, UV_NO_CONFIG="1", UV_SYSTEM_CERTS="1")
         need(done.returncode == 0, f"these packages can't be installed: {done.stderr}")
