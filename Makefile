@@ -54,6 +54,10 @@ docs: .venv/.ready-dev
 	.venv/bin/python -m sphinx --fail-on-warning --keep-going --quiet -c docs -d build/doctrees . build/site
 	@echo "open build/site/index.html"
 
+# Write what has to follow the rows of a new provider, and list the rest: make scaffold PROVIDER=acme
+scaffold: .venv/.ready-dev
+	.venv/bin/python lint/scaffold.py $(PROVIDER)
+
 # Take the pictures of the README and docs/ again.
 pictures: .venv/.ready-dev modules page browser
 	$$($(PYTHON) hatch_build.py --node)/node docs/pictures.mjs

@@ -7,7 +7,7 @@ from typing import Any
 
 from showandtell import Agent
 from showandtell.agent.agent import Run
-from showandtell.core.capabilities.resolve import resolve
+from showandtell.core.capabilities.resolve import examples_of, resolve
 from showandtell.providers.connect import connect, locate
 from showandtell.providers.retry import RetryPolicy
 from support.agents import make_agent
@@ -15,6 +15,7 @@ from support.agents import make_agent
 from .auth import TOKEN
 from .plain_client import CLAUDE_ON_AWS
 from .server import FakeProvider
+from .urls import OTHERS
 
 ONCE = RetryPolicy(tries=0)
 MODELS = (
@@ -38,6 +39,7 @@ MODELS = (
     "llamacpp:gemma-3-4b-it",
     "lmstudio:qwen/qwen3-vl-8b",
     "litellm:anthropic/claude-sonnet-4-5",
+    *(f"{name}:{examples_of(name)[0]}" for name in OTHERS),
 )
 #: One model per API, for faults.
 APIS = {

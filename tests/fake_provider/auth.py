@@ -13,6 +13,9 @@ from functools import cache
 import msgspec
 
 from showandtell.inspector.request import ApiError, Host, IncomingRequest
+from showandtell.providers.hosts import ROWS
+
+from .urls import OTHERS
 
 #: The header and the key of each host. Local servers need no key.
 KEYS = {
@@ -24,6 +27,8 @@ KEYS = {
         *((host, "authorization") for host in ("openai", "xai", "groq", "openrouter", "mistral", "cohere")),
     )
 }
+KEYED = [name for name in OTHERS if ROWS[name].keys and ROWS[name].needs_key]
+KEYS |= {name: (ROWS[name].key_header.replace("bearer", "authorization"), f"{name}-standin-key") for name in KEYED}
 #: The token that the token endpoint issues and Vertex accepts.
 TOKEN = "ya29.standin"  # noqa: S105 - it opens nothing
 AWS_KEY, AWS_SECRET, AWS_BEARER = "AKIDSTANDIN", "standin-secret", "bedrock-api-key-standin"
@@ -93,6 +98,7 @@ KEY_VARIABLES = {
     "AWS_REGION": "us-east-1",
     "GOOGLE_CLOUD_PROJECT": "standin",
     "GOOGLE_CLOUD_LOCATION": "global",
+    **{ROWS[name].keys[0][0]: KEYS[name][1] for name in KEYED},
 }
 
 
@@ -118,7 +124,7 @@ def check_header(base: str, request: IncomingRequest) -> None:
     if not sent_key and base in MISSING_KEY:
         raise MISSING_KEY[base]
     if sent_key != (f"Bearer {key}" if header == "authorization" else key):
-        raise WRONG_KEY[base]
+        raise WRONG_KEY.get(base, WRONG_KEY["openai"])
     if base == "anthropic" and not request.headers.get("anthropic-version"):
         raise NO_VERSION
 

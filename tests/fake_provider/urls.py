@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from showandtell.core.capabilities.cells import Api
+from showandtell.providers.hosts import ROWS
 
 #: The paths of base URLs, as each host's own SDK expects them.
 BASES = {
@@ -25,6 +28,9 @@ BASES = {
     "lmstudio": "/lmstudio/v1",
     "litellm": "/litellm",
 }
+#: Providers whose host here is that of their API's vendor, because they have no dialect of their own.
+OTHERS = tuple(name for name in ROWS if name.removesuffix("-chat") not in BASES)
+BASES |= {name: f"/{name}{urlsplit(str(ROWS[name].base)).path}" for name in OTHERS}
 #: The token endpoint for service accounts.
 TOKEN_PATH = "/oauth/token"  # noqa: S105 - a path
 

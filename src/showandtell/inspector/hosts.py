@@ -5,10 +5,15 @@ The first segment names the host. The rest is the path after the SDK's base URL.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
+from msgspec.structs import replace
+
 from showandtell.core.capabilities.apis import REGISTRY, RULES
+from showandtell.core.capabilities.cells import VENDORS
+from showandtell.core.capabilities.registry import table_rows
 from showandtell.inspector.request import Host
 
 #: Servers that people run themselves.
@@ -37,11 +42,22 @@ def hosts_of_package(api: str) -> Sequence[Host]:
     return import_module(f"{known.package}.{RULES}").HOSTS if known is not None else ()
 
 
+def stand_ins(provider: str) -> tuple[Host, ...]:
+    """The host of the vendor whose API a provider of the table speaks, if it has none of its own, below any path."""
+    vendors = {VENDORS[family.api] for family in table_rows(provider)}
+    return tuple(
+        replace(host, base=provider, path=re.compile(r"(?:/[\w.-]+)*?" + host.path.pattern.removeprefix("/v1")))
+        for module, bases in MODULES.items()
+        for host in (hosts_in(module) if vendors & {*bases} else ())
+        if host.base in vendors
+    )
+
+
 def find_host(path: str) -> tuple[Host, Mapping[str, str | None] | None]:
     """The host of a path, and the groups of its pattern. The groups are None if the host doesn't have that path."""
     base, _, rest = path.removeprefix("/").partition("/")
     modules = [module for module, bases in MODULES.items() if base in bases]
-    found = [host for module in modules for host in hosts_in(module)] or hosts_of_package(base)
+    found = [host for module in modules for host in hosts_in(module)] or (*hosts_of_package(base), *stand_ins(base))
     candidates = [host for host in found if host.base == base]
     for host in candidates:
         if match := host.path.fullmatch("/" + rest):

@@ -59,7 +59,7 @@ def keyed_providers() -> tuple[str, ...]:
 def title_of(provider: str) -> str:
     """The name that people read."""
     known = find_provider(provider)
-    return NAMES[provider] if known is None else known.title or known.name
+    return NAMES.get(provider, provider) if known is None else known.title or known.name
 
 
 class ProviderStatus(Struct, frozen=True):
