@@ -74,6 +74,18 @@ class Registry(Generic[T]):
             self._is_complete = True
 
 
+def instances_of(kind: type[T]) -> Callable[[str, object], T]:
+    """Return the `read` of a registry whose entry points name values of a class."""
+
+    def read(_: str, found: object) -> T:
+        if isinstance(found, kind):
+            return found
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise BadInput(f"it names {type(found).__name__}, not {article} {kind.__name__}")
+
+    return read
+
+
 @cache
 def load_plugins(group: str) -> Mapping[str, object]:
     """The objects of all entry points of a group, by name. One that can't be imported is left out with a warning."""

@@ -4,11 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from showandtell import Agent, File
-from showandtell.core.media_types import converters
 from showandtell.errors import BadInput
 from showandtell.extending import Converter, register_converter
-from showandtell.media import gate
-from support.extensions import STL, forget_registered, import_from
+from support.extensions import STL, converting
 from support.fixtures import pdf, png
 
 #: Runs as other people's code does, in the process that decodes.
@@ -38,13 +36,8 @@ BOX = Converter(
 
 @pytest.fixture(autouse=True)
 def acme(tmp_path, monkeypatch):
-    """The module of converters, in the path of new child processes; nothing is registered."""
-    forget_registered(monkeypatch, converters.REGISTRY)
-    import_from(tmp_path, monkeypatch)
-    (tmp_path / "acme_boxes.py").write_text(CODE)
-    gate.close()
-    yield
-    gate.close()
+    with converting(tmp_path, monkeypatch, acme_boxes=CODE):
+        yield
 
 
 def show(data, name="it.box"):

@@ -2,7 +2,10 @@
 
 import re
 import sys
+from contextlib import contextmanager
 
+from showandtell.core.media_types import converters
+from showandtell.media import gate
 from support.docs_generator import ROOT
 
 PAGE = (ROOT / "docs/extending.md").read_text()
@@ -25,6 +28,18 @@ def forget_registered(monkeypatch, *registries):
     for registry in registries:
         monkeypatch.setattr(registry, "_values", {})
         monkeypatch.setattr(registry, "_is_complete", True)
+
+
+@contextmanager
+def converting(folder, monkeypatch, **modules):
+    """Let a test register converters: those of the page, and of modules given as text. No other one is registered."""
+    forget_registered(monkeypatch, converters.REGISTRY)
+    import_from(folder, monkeypatch)
+    for name, text in modules.items():
+        (folder / f"{name}.py").write_text(text)
+    gate.close()  # a process that runs has the old path of modules
+    yield
+    gate.close()
 
 
 def import_from(folder, monkeypatch):

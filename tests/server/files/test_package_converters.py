@@ -4,10 +4,8 @@ import io
 
 import pytest
 
-from showandtell.core.media_types import converters
 from showandtell.extending import Converter, register_converter
-from showandtell.media import gate
-from support.extensions import STL, forget_registered, import_from
+from support.extensions import STL, converting
 from support.serving import serving
 
 pytestmark = pytest.mark.anyio
@@ -19,12 +17,8 @@ NOTES = (
 
 @pytest.fixture(autouse=True)
 def acme(tmp_path, monkeypatch):
-    forget_registered(monkeypatch, converters.REGISTRY)
-    import_from(tmp_path, monkeypatch)
-    (tmp_path / "acme_notes.py").write_text(NOTES)
-    gate.close()
-    yield
-    gate.close()
+    with converting(tmp_path, monkeypatch, acme_notes=NOTES):
+        yield
 
 
 async def put(site, data, name):

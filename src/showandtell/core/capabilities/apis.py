@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from showandtell.core.capabilities.cells import VENDORS
 from showandtell.errors import BadInput
-from showandtell.plugins import Registry
+from showandtell.plugins import Registry, instances_of
 
 #: The modules of an API. The last one, for the strict checks, may be missing.
 RENDER, PARSE, RULES = "render", "parse", "rules"
@@ -44,14 +44,9 @@ class Api(Struct, frozen=True, kw_only=True):
         return find_spec(f"{self.package}.{RULES}") is not None
 
 
-def read_api(_: str, found: object) -> Api:
-    """What an entry point names, if that is an API."""
-    if isinstance(found, Api):
-        return found
-    raise BadInput(f"it names {type(found).__name__}, not an Api")
-
-
-REGISTRY: Final = Registry[Api]("showandtell.apis", "API", read_api, lambda api: api.name, VENDORS.__contains__)
+REGISTRY: Final = Registry[Api](
+    "showandtell.apis", "API", instances_of(Api), lambda api: api.name, VENDORS.__contains__
+)
 
 
 def register_api(api: Api) -> None:

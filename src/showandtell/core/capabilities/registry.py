@@ -11,22 +11,18 @@ from showandtell.core.capabilities.apis import REGISTRY as REGISTRY_OF_APIS
 from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.provider import Provider
 from showandtell.core.capabilities.table import FAMILIES, PROVIDERS
-from showandtell.errors import BadInput
-from showandtell.plugins import Registry
+from showandtell.plugins import Registry, instances_of
 
 #: The provider of the embedded model.
 INSPECTOR: Final = "inspector"
 
 
-def read_provider(_: str, found: object) -> Provider:
-    """What an entry point names, if that is a provider."""
-    if isinstance(found, Provider):
-        return found
-    raise BadInput(f"it names {type(found).__name__}, not a Provider")
-
-
-REGISTRY: Final = Registry[Provider](
-    "showandtell.providers", "provider", read_provider, lambda provider: provider.name, PROVIDERS.__contains__
+REGISTRY: Final = Registry(
+    "showandtell.providers",
+    "provider",
+    instances_of(Provider),
+    name_of=lambda provider: provider.name,
+    is_built_in=PROVIDERS.__contains__,
 )
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from showandtell.core.media_types.claims import EXTENSIONS, is_text_claim, normalize_type, read_claim
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.errors import BadInput
-from showandtell.plugins import Registry
+from showandtell.plugins import Registry, instances_of
 
 #: Documents that nothing here reads, and the format to save them in.
 UNREADABLE: Final = {
@@ -69,15 +69,12 @@ class Converter(Struct, frozen=True, kw_only=True):
             raise BadInput(f"nothing tells files of {self.media_type}: give their signature or their suffix")
 
 
-def read_converter(_: str, found: object) -> Converter:
-    """What an entry point names, if that is a converter."""
-    if isinstance(found, Converter):
-        return found
-    raise BadInput(f"it names {type(found).__name__}, not a Converter")
-
-
 REGISTRY: Final = Registry[Converter](
-    "showandtell.converters", "converter of", read_converter, lambda made: made.media_type, READ_HERE.__contains__
+    "showandtell.converters",
+    "converter of",
+    instances_of(Converter),
+    lambda made: made.media_type,
+    READ_HERE.__contains__,
 )
 
 

@@ -92,8 +92,12 @@ def read_scheme(name: str, found: object) -> Scheme:
     return Scheme(name, cast("OpenObjectStore", found))
 
 
-REGISTRY: Final = Registry[Scheme](
-    "showandtell.stores", "store for the scheme", read_scheme, lambda scheme: scheme.name, BUILT_IN.__contains__
+REGISTRY: Final = Registry(
+    "showandtell.stores",
+    "store for the scheme",
+    read_scheme,
+    name_of=lambda scheme: scheme.name,
+    is_built_in=BUILT_IN.__contains__,
 )
 
 
