@@ -29,11 +29,13 @@ from showandtell.config.settings import keys
 from showandtell.core.capabilities.cells import Capability, FileLimits, Place
 from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.matrix import PROBES, markdown, matrix, name_models, place_result, place_upload
+from showandtell.core.capabilities.overrides import read_all
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.planning.labels import format_size
 from showandtell.providers.connect import own_variables
 from showandtell.providers.hosts import ROWS, HostRow
+from showandtell.verify.probes import KINDS
 
 #: Variables and their values; without one they are not set.
 Environ: TypeAlias = dict[str, str | None]
@@ -45,6 +47,8 @@ DOCUMENTS = (
     *(DOCS / f"{name}.md" for name in ("adr/README", "architecture", "command-line", "install", "models", "reach")),
     *sorted((DOCS / "providers").glob("*.md")),
 )
+#: What maintainers found with `showandtell verify --all` and keys of their own.
+VERIFIED = DOCS / "verified.json"
 #: The rows of the README's table, and the models that stand for them.
 FAMILIES = {
     "Claude (`anthropic`)": "anthropic:claude-sonnet-5",
@@ -326,6 +330,24 @@ def binaries() -> str:
     return "\n".join(rows) + "\n"
 
 
+def checked() -> str:
+    """The cells that were checked with keys, with their verdicts and dates, of each model in docs/verified.json."""
+    verified = read_all(VERIFIED.read_text())
+    if not verified:
+        return "No cell of the table has been checked with a key yet.\n"
+    count = sum(len(cells) for cells in verified.values())
+    rows = [f"| `{model}` | {' | '.join(checked_cells(cells))} |" for model, cells in verified.items()]
+    heads = [f"Checked with a key: {count} cells of {len(verified)} models.", ""]
+    return "\n".join([*heads, f"| model | {' | '.join(KINDS)} |", f"|{' --- |' * (1 + len(KINDS))}", *rows]) + "\n"
+
+
+def checked_cells(cells: Sequence[Capability]) -> Iterator[str]:
+    """For each kind of file: the verdict in each place, and the date of the check."""
+    for kind in KINDS:
+        found = [cell for cell in cells if cell.kind == kind]
+        yield "; ".join(f"{PLACES[cell.place]}: {cell.verdict} {cell.date}" for cell in found) or "-"
+
+
 def escape(text: str) -> str:
     """Escape Markdown in evidence."""
     return re.sub(r"([*_\[\]|<])", r"\\\1", text)
@@ -336,6 +358,7 @@ def generate(text: str, environ: Environ) -> str:
     parts: dict[str, Callable[[list[str]], str]] = {
         "summary": lambda _: summary(),
         "matrix": lambda _: markdown(matrix()),
+        "checked": lambda _: checked(),
         "transcript": lambda _: show(COMMANDS, environ),
         "ask": lambda models: show(ask(models), environ),
         "settings": lambda providers: settings(providers or list(ROWS)),

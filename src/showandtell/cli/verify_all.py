@@ -1,7 +1,7 @@
 """`showandtell verify --all`: checks a model of each row whose provider has a key, and stores the verdicts.
 
 A model's verdicts are stored as soon as it is checked, and a model that was checked lately is left out: a run that was
-interrupted goes on where it ended.
+interrupted continues where it ended.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def verify_all(
     try:
         asyncio.run(progress.watch(check_all(models, kinds, limit=limit, retry=retry)))
     except KeyboardInterrupt:
-        show(out, *progress.conclude(), "interrupted: the same command goes on with the models that are left")
+        show(out, *progress.conclude(), "interrupted: the same command continues with the models that are left")
         raise
     show(out, *progress.conclude())
     return progress.status()
@@ -106,7 +106,7 @@ def introduce(candidates: Candidates, fresh: Mapping[str, str]) -> Iterator[str]
 def describe(expected: Estimate) -> Iterator[str]:
     """What the check takes."""
     yield (
-        f"{verify_report.number(expected.models, 'model')}, {expected.requests} to {expected.most_requests} requests, "
+        f"{verify_report.number(expected.models, 'model')}, {expected.requests} to {expected.max_requests} requests, "
         f"about {expected.bytes / 1e6:.0f} MB to send"
     )
     yield (

@@ -69,7 +69,7 @@ class Estimate(Struct, frozen=True):
 
     models: int
     requests: int
-    most_requests: int
+    max_requests: int
     bytes: int
     tokens: int
 
@@ -135,8 +135,8 @@ def estimate(models: Sequence[Candidate], kinds: Sequence[ProbeKind] = KINDS, *,
         for model in models
     )
     sent = len(models) * (requests * TEXT_BYTES + FILES_OF_KIND * sum(ceil(size / 3) * 4 for size, _ in facts))
-    most = 1 + len(facts) * len(ROUTES) * TRIES
-    return Estimate(len(models), requests * len(models), most * len(models), sent, tokens)
+    max_per_model = 1 + len(facts) * len(ROUTES) * TRIES
+    return Estimate(len(models), requests * len(models), max_per_model * len(models), sent, tokens)
 
 
 async def check_all(
