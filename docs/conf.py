@@ -32,8 +32,9 @@ root_doc = "README"
 NAVIGATION = {
     root_doc: {
         "Use it in a program": (
-            "docs/install docs/tools docs/hosted docs/agent docs/files docs/history docs/conversation docs/image-context"
-            " docs/reach docs/models docs/verify docs/render docs/embed docs/extending docs/coming-from"
+            "docs/install docs/tools docs/hosted docs/agent docs/files docs/history docs/conversation"
+            " docs/image-context docs/reach docs/models docs/verify docs/render docs/embed docs/extending"
+            " docs/coming-from"
         ),
         "Run the server": "docs/command-line docs/server docs/deploy SECURITY",
         "Contribute": (
