@@ -7,7 +7,8 @@ from importlib import import_module
 
 import pytest
 
-from showandtell import Agent, File, FilePolicy
+from fake_provider.server import FakeProvider
+from showandtell import Agent, Connection, File, FilePolicy
 from showandtell.core.capabilities import apis, registry
 from showandtell.core.wire.parsers import parser_of
 from showandtell.errors import BadAnswer, BadInput
@@ -87,6 +88,23 @@ def test_an_error_that_names_a_place_leaves_out_the_file_there():
 
     run, _ = ask(answer, picture("a.png"), File.from_bytes(png(5, 5), name="b.png"))
     assert [receipt.place for receipt in run.receipts] == ["user", None]
+
+
+@pytest.mark.anyio
+async def test_requests_over_http_pass_the_rules_of_the_package_with_files_from_tool_and_user():
+    def radar() -> File:
+        """Show the rain."""
+        return picture("rain.png")
+
+    async with FakeProvider() as provider:
+        reach = Connection(base_url=f"{provider.url}/acme-talk", api_key="a key")
+        run = await Agent("acme-talk:acme-eye-2", [radar], connection=reach).run("/radar", files=[picture("a.png")])
+    assert run.status == "complete"
+    assert [(receipt.name, receipt.place) for receipt in run.receipts] == [
+        ("a.png", "user"),
+        ("rain.png", "tool_result"),
+    ]
+    assert [len(entry.seen) for entry in provider.ledger] == [1, 2]
 
 
 def test_a_stream_without_an_end_is_incomplete():
