@@ -6,8 +6,9 @@ import pytest
 
 from showandtell.installation import Installation
 
-WHEEL = {"url": "file:///srv/my%20files/showandtell-0.2.0-py3-none-any.whl", "archive_info": {}}
-OF_WHEEL = "'showandtell[history] @ file:///srv/my%20files/showandtell-0.2.0-py3-none-any.whl'"
+WHEEL = {"url": "https://example.com/my%20files/showandtell-0.2.0-py3-none-any.whl", "archive_info": {}}
+OF_WHEEL = "'showandtell[history] @ https://example.com/my%20files/showandtell-0.2.0-py3-none-any.whl'"
+LIBRARIES = {"history": ["sqlalchemy<3,>=2.1", "alembic"]}
 GIT = {"url": "https://git.example.com/it.git", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}}
 
 
@@ -20,7 +21,7 @@ def command(prefix, direct_url=WHEEL, extras=(), has_pip=False, programs=("uv",)
     def find(name):
         return f"/usr/bin/{name}" if name in programs else None
 
-    here = Installation(prefix, f"{prefix}/bin/python", direct_url, frozenset(extras), has_pip, find)
+    here = Installation(prefix, f"{prefix}/bin/python", direct_url, frozenset(extras), has_pip, LIBRARIES, find)
     return here.command("history")
 
 
@@ -64,3 +65,10 @@ def test_a_clone_that_make_set_up_is_set_up_again(prefix):
     clone = {"url": prefix.as_uri(), "dir_info": {"editable": True}}
     assert command(prefix / ".venv", clone) == f"make --always-make -C {prefix} setup"
     assert command(prefix / "own", clone).endswith(f"--editable '{prefix}[history]'")
+
+
+def test_of_a_wheel_that_is_gone_the_libraries_are_named(prefix):
+    wheel = prefix / "showandtell-0.2.0-py3-none-any.whl"
+    assert command(prefix, {"url": wheel.as_uri()}) == f"uv pip install --python {prefix} alembic 'sqlalchemy<3,>=2.1'"
+    wheel.touch()
+    assert command(prefix, {"url": wheel.as_uri()}).endswith(f"'showandtell[history] @ {wheel.as_uri()}'")

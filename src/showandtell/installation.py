@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ class Installation(NamedTuple):
     """Where the package is, and where it came from.
 
     `direct_url` is what pip and uv store of a package that isn't from an index (packaging.python.org, "Direct URL
-    Data Structure"), `extras` those that are complete, and `find` is `shutil.which`.
+    Data Structure"), `extras` those that are complete, `libraries` what each extra needs, and `find` is `shutil.which`.
     """
 
     prefix: Path
@@ -49,6 +49,7 @@ class Installation(NamedTuple):
     direct_url: Mapping[str, Any]
     extras: frozenset[str]
     has_pip: bool
+    libraries: Mapping[str, Sequence[str]] = {}
     find: Callable[[str], str | None] = shutil.which
 
     @classmethod
@@ -62,13 +63,18 @@ class Installation(NamedTuple):
         except metadata.PackageNotFoundError:  # only its folder is on the path
             return cls(Path(sys.prefix), sys.executable, {}, frozenset(), has_pip)
         direct_url = json.loads(distribution.read_text("direct_url.json") or "{}")
-        extras = _complete_extras(distribution.metadata.get_all("Provides-Extra") or [], distribution.requires or [])
-        return cls(Path(sys.prefix), sys.executable, direct_url, extras, has_pip)
+        names = distribution.metadata.get_all("Provides-Extra") or []
+        libraries = {name: _of_extra(name, distribution.requires or []) for name in names}
+        complete = frozenset(name for name in names if all(map(_is_installed, libraries[name])))
+        return cls(Path(sys.prefix), sys.executable, direct_url, complete, has_pip, libraries)
 
     def command(self, *extras: str) -> str:
         """The command line that adds extras."""
         if self._is_made:
             return f"make --always-make -C {quote(str(self._folder))} setup"
+        if self._is_gone:
+            names = sorted({library for extra in extras for library in self.libraries[extra]})
+            return f"{self._installer()} {' '.join(map(quote, names))}"
         if (self.prefix / "uv-receipt.toml").is_file():
             return f"uv tool install {self._requirement(self.extras | {*extras})}"
         if (self.prefix / "pipx_metadata.json").is_file():
@@ -81,6 +87,12 @@ class Installation(NamedTuple):
     def _is_made(self) -> bool:
         folder = self._folder
         return folder is not None and self.prefix == folder / ".venv" and (folder / "Makefile").is_file()
+
+    @property
+    def _is_gone(self) -> bool:
+        """Whether the file or folder that it was installed from is no longer there."""
+        url = urlsplit(str(self.direct_url.get("url", "")))
+        return url.scheme == "file" and not Path(unquote(url.path)).exists()
 
     @property
     def _folder(self) -> Path | None:
@@ -128,22 +140,17 @@ def missing_module(name: str, error: ModuleNotFoundError) -> ModuleNotFoundError
     return ModuleNotFoundError(text, name=error.name, path=error.path)
 
 
-def _complete_extras(names: list[str], requirements: list[str]) -> frozenset[str]:
-    """The extras whose requirements are all installed, in whatever version."""
-    return frozenset(name for name in names if all(map(_is_installed, _of_extra(name, requirements))))
-
-
-def _of_extra(name: str, requirements: list[str]) -> list[str]:
-    """The packages of an extra."""
+def _of_extra(name: str, requirements: Sequence[str]) -> list[str]:
+    """The requirements of an extra, without their markers."""
     ends = (f"extra == '{name}'", f'extra == "{name}"')
-    return [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in requirements if line.endswith(ends)]
+    return [line.partition(";")[0].strip() for line in requirements if line.endswith(ends)]
 
 
-def _is_installed(package: str) -> bool:
+def _is_installed(requirement: str) -> bool:
     from importlib import metadata  # noqa: PLC0415 - slow to import, and seldom needed
 
     try:
-        metadata.distribution(package)
+        metadata.distribution(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
     except metadata.PackageNotFoundError:
         return False
     return True
