@@ -34,9 +34,17 @@ def copy_clone(folder):
 
 
 def link_modules(clone):
-    """Link the page's own modules: installing them again would change them."""
-    (clone / "web" / "node_modules").symlink_to(modules())
+    """Give a clone the page's own modules. A link to their folder would change the names of the page's files."""
+    shutil.copytree(modules(), clone / "web" / "node_modules", symlinks=True, copy_function=link_file)
     os.utime(clone / "web" / "package-lock.json", (0, 0))
+
+
+def link_file(source, target):
+    """Link a file, or copy it to another disk."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def build(target, source, into):
