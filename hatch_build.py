@@ -1,3 +1,5 @@
+# CycloneDX's decorators and hatchling's hooks hide the types of their classes.
+# pyright: reportCallIssue=false, reportGeneralTypeIssues=false
 """Builds the page of the chat server from web/, for wheel, sdist and `make`; Node >= 22 is taken from where it is.
 
 `python hatch_build.py` builds it in place; with `--check` its types are checked, with `--browser` the browser of its

@@ -35,7 +35,7 @@ NOISE = 3
 
 def photo() -> Any:
     """A real photo as large as a screen, with the noise that scaling removed."""
-    with samples.get_sample_data("grace_hopper.jpg") as stream:
+    with samples.get_sample_data("grace_hopper.jpg") as stream:  # pyright: ignore[reportGeneralTypeIssues] - a file, as asfileobj is not False
         portrait = Image.open(stream).convert("RGB")
     scaled = portrait.resize((SIZE[0], SIZE[0] * portrait.height // portrait.width), Image.Resampling.LANCZOS)
     pixels = np.asarray(scaled)[: SIZE[1]].astype(np.int16)

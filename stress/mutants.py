@@ -29,6 +29,8 @@ COPIED = ["conftest.py", "docs", "examples", "lint", "pyproject.toml", "README.m
 CONFIGURATION = """\
 [mutmut]
 source_paths = src
+# Each run of pytest in a process of its own, as tests of servers leave threads and shared servers behind.
+process_isolation = forkserver
 only_mutate = src/showandtell/{package}/*.py
 also_copy =
     {copied}

@@ -28,7 +28,7 @@ async def fake_provider():
         environ = {}
         while "OPENAI_API_KEY" not in environ:
             line = (await process.stdout.readline()).decode()
-            environ |= dict([re.fullmatch(r"export (\w+)=(.*)\n", line).groups()])
+            environ |= dict([re.fullmatch(r"export (\w+)=(.*)\n", line).groups()])  # pyright: ignore[reportCallIssue] - each line matches
         yield process.pid, environ
     finally:
         process.terminate()

@@ -20,8 +20,8 @@ FIRST, STEP = 0.08, 0.008
 async def kill_after(program, chat, seconds):
     """Say something, and kill the server so long after; gives whether a stream had begun."""
     begun = False
+    killing = asyncio.create_task(kill(program, seconds))
     with suppress(aiohttp.ClientError):
-        killing = asyncio.create_task(kill(program, seconds))
         async with program.session.post(
             f"{program.url}/api/chat", json=chat_body(f"/hold name={chat}", chat)
         ) as answer:

@@ -197,7 +197,7 @@ def test_a_provider_whose_parameters_cannot_be_read_is_refused():
         Agent("inspector", [use])
 
 
-def cycle(value: "Annotated[int, Depends(other)]") -> int:
+def cycle(value: "Annotated[int, Depends(other)]") -> int:  # pyright: ignore[reportUndefinedVariable] - defined below
     return value
 
 

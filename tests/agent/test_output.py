@@ -81,7 +81,7 @@ def photo() -> ToolResult:
 
 def ask(*answers, model=CLAUDE, text="hi", **settings):
     """A run over a script of answers, and the script. An answer is a text, or calls as tuples."""
-    wire = APIS.get(model, model)
+    wire = APIS.get(model, model)  # pyright: ignore[reportCallIssue] - other models are their own api
     responses = [
         say(answer, model=wire) if isinstance(answer, str) else say("", *answer, model=wire) for answer in answers
     ]

@@ -116,4 +116,4 @@ def test_one_run_may_have_another_model_and_other_tools_instructions_settings_an
 
 def test_what_a_run_cannot_have_is_refused():
     with pytest.raises(BadInput, match="run takes no connection: a run may have model, tools"):
-        Agent("inspector").run("hi", connection=Connection())
+        Agent("inspector").run("hi", connection=Connection())  # pyright: ignore[reportCallIssue] - refused

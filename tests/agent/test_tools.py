@@ -117,7 +117,7 @@ def test_a_model_never_sees_nor_fills_the_context():
 
 @pytest.mark.parametrize("hint", [RunContext | None, RunContext[int], Annotated[RunContext[int], "whose call it is"]])
 def test_the_context_is_found_within_other_annotations(hint):
-    def whose(context: hint = None):
+    def whose(context: hint = None):  # pyright: ignore[reportInvalidTypeForm] - a parameter of the test
         pass
 
     assert schema(whose)["properties"] == {}
@@ -232,7 +232,7 @@ def test_what_has_no_name_is_refused_with_the_way_out(value):
 
 
 def test_an_annotation_that_cannot_be_read_is_reported_by_the_tools_name():
-    def get(path: "Nowhere"):  # noqa: F821 - that is the point
+    def get(path: "Nowhere"):  # pyright: ignore[reportUndefinedVariable]  # noqa: F821 - that is the point
         pass
 
     with pytest.raises(BadInput, match=r"'get'.*Nowhere"):
@@ -240,7 +240,7 @@ def test_an_annotation_that_cannot_be_read_is_reported_by_the_tools_name():
 
 
 def test_a_return_type_that_is_known_to_checkers_alone_does_no_harm():
-    def get(path: str) -> "Nowhere":  # noqa: F821
+    def get(path: str) -> "Nowhere":  # pyright: ignore[reportUndefinedVariable]  # noqa: F821
         pass
 
     assert list(schema(get)["properties"]) == ["path"]

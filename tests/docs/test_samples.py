@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportGeneralTypeIssues=false
 """The packaged samples: they are what they say, small, our own, and made the same each time."""
 
 import runpy

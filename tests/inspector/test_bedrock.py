@@ -495,7 +495,7 @@ DRAW = {"name": "plot", "description": "Draws.", "input_schema": PLOT}
 def test_a_partners_own_client_shows_a_pdf_and_an_image(server, name: str):
     data = pdf("Total: 12 EUR")
     claude = open_partner(server, name)
-    message = claude.messages.create(
+    message = claude.messages.create(  # pyright: ignore[reportCallIssue] - plain dictionaries
         model=MODEL,
         max_tokens=9000,
         messages=[*step(image(png()), document(data))],
@@ -538,7 +538,7 @@ UPLOAD = {"type": "document", "source": {"type": "file", "file_id": "file_7"}}
 )
 def test_a_partner_takes_base64_alone(server, name: str, file: dict, message: str):
     with pytest.raises(anthropic.BadRequestError, match=re.escape(message)):
-        open_partner(server, name).messages.create(
+        open_partner(server, name).messages.create(  # pyright: ignore[reportCallIssue] - plain dictionaries
             model=MODEL, max_tokens=9, messages=[user("look", file)], **VERSION[name]
         )
 

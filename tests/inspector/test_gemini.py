@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import reduce
 from operator import getitem
@@ -372,7 +372,7 @@ def test_a_model_takes_in_function_responses_what_it_is_known_to_take(name: str,
 @pytest.mark.parametrize(
     ("media_type", "build"), [("audio/mpeg", mp3), ("audio/mp3", mp3), ("video/mp4", mp4), ("text/csv", lambda: b"a,b")]
 )
-def test_a_person_may_send_sound_film_and_text(media_type: str, build: object):
+def test_a_person_may_send_sound_film_and_text(media_type: str, build: Callable[[], bytes]):
     data = build()
     assert hashlib.sha256(data).hexdigest() in words(gemini(user("look", blob(data, media_type)), model=OLD))
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 
 import anthropic
 import httpx2
@@ -321,7 +322,7 @@ def test_a_picture_costs_tokens_by_its_area():
 
 
 @pytest.mark.parametrize("build", [png, jpeg, gif, webp])
-def test_pixels_are_read_from_every_header(build: object):
+def test_pixels_are_read_from_every_header(build: Callable[[int, int], bytes]):
     assert read_pixels(build(31, 17)) == (31, 17)
 
 

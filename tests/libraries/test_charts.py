@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportGeneralTypeIssues=false
 """Charts are pictures if a renderer is installed, else words; the log says what is missing."""
 
 import logging

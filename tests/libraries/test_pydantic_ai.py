@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportGeneralTypeIssues=false
 """pydantic-ai's adapter as a peer: it reads the messages that we send, and we read those that it writes."""
 
 import asyncio

@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportGeneralTypeIssues=false
 """The gate: what files turn out to be, which are rejected by name, and that a bad file affects no other."""
 
 import io

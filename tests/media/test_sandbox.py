@@ -231,7 +231,7 @@ def test_a_hidden_process_keeps_its_environment_from_others_of_its_user(is_hidde
     alike = "from showandtell.media import linux, sandbox; linux.keep_capabilities(0); "
     waits = alike + ("sandbox.hide_process(); " if is_hidden else "") + "print(flush=True); input()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", waits], **pipes) as hidden:  # noqa: S603 - our own words
+    with subprocess.Popen([sys.executable, "-c", waits], **pipes) as hidden:  # pyright: ignore[reportCallIssue]  # noqa: S603 - our own words
         hidden.stdout.readline()
         reads = f"{alike}open('/proc/{hidden.pid}/environ').read()"
         reader = subprocess.run([sys.executable, "-c", reads], check=False, capture_output=True)  # noqa: S603 - the same

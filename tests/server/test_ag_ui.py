@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportCallIssue=false
 """npm's `@ag-ui/client`, 1.0.0 and 0.0.59, against a real server, which owns the history."""
 
 import asyncio

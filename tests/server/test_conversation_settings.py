@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportCallIssue=false
 """Settings of one conversation: every message of it has them, from any client, and only its owner sees or sets them."""
 
 import json

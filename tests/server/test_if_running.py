@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportGeneralTypeIssues=false
 """A message that arrives while an answer runs: it stops that answer, waits for its end, or is refused."""
 
 import asyncio

@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportCallIssue=false
 """Ways out of the process that decodes. Each raises `OSError` if it is stopped, and returns what it got otherwise.
 
 Without walls they do no harm: signals are 0, and calls of the kernel get arguments that it refuses after it was reached.

@@ -70,7 +70,7 @@ class Web:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             self.hits.append(head)
             answer = self.answers.get(head.split()[1].partition("?")[0], page())
-            await answer(writer) if callable(answer) else writer.write(answer)
+            await answer(writer) if callable(answer) else writer.write(answer)  # pyright: ignore[reportGeneralTypeIssues] - answers are coroutines
             await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass

@@ -89,9 +89,10 @@ async def send(
 
 def ask(app, method, address, headers=(), body=None, **more):
     """Like `send`, for synchronous tests. The body is JSON unless the headers have another content type."""
-    named = dict(headers)
+    named = [*headers.items()] if isinstance(headers, dict) else [*headers]  # pairs, as a header may come twice
     if body is not None:
-        named = {"content-type": "application/json", "content-length": str(len(body)), **named}
+        usual = [("content-type", "application/json"), ("content-length", str(len(body)))]
+        named = [*(pair for pair in usual if pair[0] not in dict(named)), *named]
     return asyncio.run(send(app, method, address, named, () if body is None else (body,), **more))
 
 

@@ -80,7 +80,7 @@ def make_own_app(client):
         conversations.append(turn.conversation)
         settings = {"model": MODEL} if (turn.text or "").startswith("Blocks:") else {}
         given = {"files": turn.files, "conversation": turn.conversation, "approvals": turn.approvals}
-        run = agent.run(turn.text, **given, **settings)
+        run = agent.run(turn.text, **given, **settings)  # pyright: ignore[reportCallIssue] - arguments by name
         base = str(request.base_url).rstrip("/")
         stream = streams[body["id"]] = ui_stream(run, lambda path: base + path, turn=turn)
         return StreamingResponse(stream, headers=stream.headers)

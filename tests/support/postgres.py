@@ -60,7 +60,7 @@ def copy_tables(path):
     """Put an SQLite database that has our tables at a path, unless something is there."""
     if not Path(path).exists():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(tables("sqlite"), path)
+        shutil.copy(tables("sqlite"), path)  # pyright: ignore[reportCallIssue] - a path for SQLite
 
 
 @functools.cache

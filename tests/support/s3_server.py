@@ -71,7 +71,7 @@ def start_s3():
     at_end.callback(stop, server, folder, ports)
     wait_for(server, ports[0])
     place = {"AWS_ENDPOINT": f"http://127.0.0.1:{ports[0]}", "AWS_REGION": "us-east-1", **KEYS}
-    bucket = from_url("s3://tests", config=place, client_options={"allow_http": True})
+    bucket = from_url("s3://tests", config=place, client_options={"allow_http": True})  # pyright: ignore[reportCallIssue] - a mapping of settings
     obstore.put(bucket, "first", b"buckets appear when they are written to")
     return {**place, "AWS_ALLOW_HTTP": "true"}
 

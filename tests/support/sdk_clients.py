@@ -124,7 +124,7 @@ def check(entries: tuple[Entry, ...], target: Target, options: Options = OPTIONS
 @functools.cache
 def _validator(kind: Any) -> SchemaValidator:
     # A union or list hands its config down, a lone TypedDict takes none.
-    return SchemaValidator(_eager(TypeAdapter(list[kind], config=ConfigDict(extra="forbid")).core_schema))
+    return SchemaValidator(_eager(TypeAdapter(list[kind], config=ConfigDict(extra="forbid")).core_schema))  # pyright: ignore[reportInvalidTypeForm] - a type at run time
 
 
 def _eager(schema: Any) -> Any:

@@ -65,7 +65,7 @@ def test_the_store_that_the_docs_show_passes_each_check(check, tmp_path, monkeyp
     for block in blocks:
         if "Talks" in block:
             exec(block, program)  # noqa: S102 - the document is ours
-    program["test_my_store"](check, tmp_path)
+    program["test_my_store"](check, tmp_path)  # pyright: ignore[reportCallIssue] - a test of the document
 
 
 async def nothing(*_):

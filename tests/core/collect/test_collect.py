@@ -298,7 +298,7 @@ def test_objects_are_read_by_field_and_keep_their_files():
 
 
 def test_a_pydantic_model_keeps_its_files_secrets_and_serializers():
-    (part,) = collect(Report(image=IMAGE, more=[1]))
+    (part,) = collect(Report(image=IMAGE, more=[1]))  # pyright: ignore[reportCallIssue] - it allows extra fields
     assert json.loads(part.text) == {
         "image": None,
         "key": "**********",

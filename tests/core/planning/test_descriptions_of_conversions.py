@@ -36,7 +36,7 @@ def test_some_of_the_pages_say_which_and_how_to_see_more():
 @pytest.mark.parametrize(
     ("scale", "words"), [(1, "converted"), (0.01, "scaled to 1%"), (0.009, "scaled to less than 1%")]
 )
-def test_a_scale_is_said_in_percent(scale, words):
+def test_a_scale_is_given_in_percent(scale, words):
     assert describe_scale(scale) == words
 
 

@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportCallIssue=false
 """Files in messages of stock clients: as data URLs, and by the addresses that the server gave them."""
 
 import base64

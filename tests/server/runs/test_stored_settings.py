@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportCallIssue=false
 """A run continues with the settings it was started with, whatever the worker or the user has set since."""
 
 import asyncio

@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportCallIssue=false
 """Anthropic's Messages API: files go into tool results, but never into errors."""
 
 import msgspec

@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportCallIssue=false, reportGeneralTypeIssues=false
 import itertools
 
 import pytest

@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportCallIssue=false, reportGeneralTypeIssues=false
 """Bedrock's Converse API: neutral and unique document names, format names, bytes for boto3."""
 
 import re

@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportCallIssue=false, reportGeneralTypeIssues=false
 """OpenAI's Chat Completions: tool messages contain text, files follow in a user message."""
 
 import json

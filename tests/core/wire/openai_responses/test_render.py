@@ -1,3 +1,5 @@
+# A union, or JSON whose types the test knows.
+# pyright: reportCallIssue=false, reportGeneralTypeIssues=false
 """OpenAI's Responses API: flat items, files inside tool outputs, wrapped errors."""
 
 import json
