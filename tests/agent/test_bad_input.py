@@ -81,7 +81,8 @@ def test_a_claim_that_the_bytes_deny_is_corrected_and_reported(data, name, prove
 
 def test_a_name_that_says_another_picture_is_no_claim():
     receipt = explain(tool_history(File.from_bytes(jpeg(), name="photo.png")), model=CLAUDE)[0]
-    assert (receipt.media_type, "claimed" in receipt.reason) == ("image/jpeg", False)
+    assert receipt.media_type == "image/jpeg"
+    assert "claimed" not in receipt.reason
 
 
 @pytest.mark.parametrize("data", ["Crème brûlée\n".encode("latin-1"), "Crème brûlée\n".encode("utf-16")])

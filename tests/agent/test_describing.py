@@ -371,7 +371,8 @@ def test_a_key_of_the_agent_goes_to_its_own_provider_alone(monkeypatch):
     with pytest.raises(MissingKey, match="ANTHROPIC_API_KEY"):
         describer_for("openai:gpt-4", "anthropic:claude-sonnet-4-5", own).connect()
     exchange = describer_for("openai:gpt-3.5-turbo", "openai:gpt-5", own).connect()
-    assert (exchange.base, "sk-own" in str(exchange.headers)) == ("https://proxy.example/v1", True)
+    assert exchange.base == "https://proxy.example/v1"
+    assert "sk-own" in str(exchange.headers)
     assert "sk-own" not in repr(describer_for("openai:gpt-4", "openai:gpt-5", own))
 
 

@@ -203,7 +203,8 @@ async def test_the_branch_of_a_file_can_be_switched_to(tmp_path):
         assert (await ask(site.session, "POST", f"{path}/branch", json={"file": 2}))[0] == 404
         for body in ({}, {"file": 1, "message_id": asked}):
             status, received = await ask(site.session, "POST", f"{path}/branch", json=body)
-            assert (status, "send one of them" in received["error"]["text"]) == (422, True)
+            assert status == 422
+            assert "send one of them" in received["error"]["text"]
 
 
 def texts_of(received):
@@ -362,7 +363,8 @@ async def test_every_example_works_without_a_key(tmp_path, name):
 async def test_an_unknown_example_is_not_found(tmp_path):
     async with serving(tmp_path) as site:
         status, received = await ask(site.session, "POST", "/api/examples/nothing")
-        assert (status, "chart, pages, apis" in received["error"]["text"]) == (404, True)
+        assert status == 404
+        assert "chart, pages, apis" in received["error"]["text"]
 
 
 async def test_a_branch_ends_at_its_newest_message():
@@ -386,7 +388,8 @@ async def test_a_summary_is_neither_a_message_nor_a_title_and_the_conversation_c
         received = (await site.get(f"/api/conversations/{talk.id}"))[1]
         shown = json.dumps(received["messages"])
         assert [message["role"] for message in received["messages"]] == ["user", "assistant"] * 4
-        assert ("They counted." in shown, "user 1" in shown) == (False, True)
+        assert "They counted." not in shown
+        assert "user 1" in shown
         assert chunks[-1]["type"] == "finish"
 
 

@@ -76,7 +76,8 @@ async def test_the_longest_instructions_fit(tmp_path):
         status, settings = await ask(site.session, "PATCH", "/api/settings", json={"instructions": "é" * 20_000})
         assert (status, len(settings["instructions"])) == (200, 20_000)
         status, received = await ask(site.session, "PATCH", "/api/settings", json={"instructions": "a" * 20_001})
-        assert (status, "20000" in received["error"]["text"]) == (422, True)
+        assert status == 422
+        assert "20000" in received["error"]["text"]
 
 
 async def test_openapi_says_how_large_bodies_may_be(tmp_path):

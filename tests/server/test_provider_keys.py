@@ -84,7 +84,9 @@ async def test_a_wrong_key_is_refused_when_it_is_saved(provider, tmp_path, monke
     async with with_provider(tmp_path, monkeypatch) as (site, fake):
         base = {"base_url": fake.base("azure")} if provider == "azure" else {}
         status, text = await put(site, provider, api_key="sk-wrong-0123456789", **base)
-        assert (status, "Nothing was stored" in text, "sk-wrong" in text) == (422, True, False)
+        assert status == 422
+        assert "Nothing was stored" in text
+        assert "sk-wrong" not in text
         assert (await status_of(site, provider))["key"] == "none"
 
 
@@ -104,7 +106,9 @@ async def test_a_key_that_the_provider_repeats_in_its_error_is_not_shown(tmp_pat
 
     async with with_provider(tmp_path, monkeypatch, handlers=[repeat]) as (site, _):
         status, text = await put(site, api_key="sk-repeated-0123456789")
-        assert (status, "Bad key" in text, "sk-repeated" in text) == (422, True, False)
+        assert status == 422
+        assert "Bad key" in text
+        assert "sk-repeated" not in text
 
 
 async def test_neither_a_response_nor_the_database_shows_a_key(tmp_path, monkeypatch):
@@ -115,7 +119,8 @@ async def test_neither_a_response_nor_the_database_shows_a_key(tmp_path, monkeyp
             async with site.session.get(path) as answer:
                 assert KEY not in await answer.text()
     stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*.db*"))
-    assert (KEY.encode() in stored, b"showandtell_provider_keys" in stored) == (False, True)
+    assert KEY.encode() not in stored
+    assert b"showandtell_provider_keys" in stored
 
 
 async def test_the_models_that_a_provider_lists_can_be_chosen(tmp_path, monkeypatch):
@@ -172,7 +177,9 @@ async def test_an_environments_key_is_not_sent_to_a_base_url_of_the_page(tmp_pat
 async def test_a_base_url_inside_the_network_is_refused(base, problem, tmp_path, monkeypatch):
     async with with_provider(tmp_path, monkeypatch) as (site, _):
         status, text = await put(site, api_key=KEY, base_url=base)
-        assert (status, problem in text, "secret" in text) == (422, True, False)
+        assert status == 422
+        assert problem in text
+        assert "secret" not in text
 
 
 async def test_options_and_environment_name_hosts_inside_the_network(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Origin
 from showandtell.core.messages.message import Message, Reference
 from showandtell.core.messages.parts import Text
-from showandtell.core.planning.eviction import first_in_view
+from showandtell.core.planning.eviction import RESERVE, first_in_view, request_budget
 from showandtell.core.planning.values import Policy, by_kind
 from support.builders import assistant, attachment, planned, result, shown, user, view
 
@@ -187,3 +187,10 @@ def test_tokens_in_view_fit_the_share_but_for_the_newest_group_and_the_question(
     made = planned(view(*messages, files=files, answering="u0"), CLAUDE, context_share=share)
     assert len(files) in in_view(made)
     assert made.tokens <= 200_000 * share + 2 * 1_600 + 50 or len(in_view(made)) <= 2
+
+
+def test_files_get_what_a_request_leaves_besides_its_head_and_a_reserve():
+    target = resolve(CLAUDE)
+    plain, headed = (request_budget(target, Policy(head_bytes=head), 1.0).bytes for head in (0, 1000))
+    assert plain == target.budget.bytes - RESERVE
+    assert headed == plain - 1000

@@ -81,7 +81,8 @@ def test_recursion_unions_and_size_are_limits_of_the_model():
     assert restrict(NODE | {"$defs": {"Node": NODE}}, STRICT) is None
     assert restrict(NODE | {"$defs": {"Node": NODE}}, OPEN) is not None
     many = fields(**{f"f{at}": {"type": ["string", "null"]} for at in range(17)})
-    assert (restrict(many, STRICT), restrict(many, OPEN) is None) == (None, False)
+    assert (restrict(many, STRICT)) is None
+    assert restrict(many, OPEN) is not None
     deep = TEXT
     for _ in range(11):
         deep = fields(a=deep)

@@ -41,6 +41,12 @@ def test_a_signed_address_identifies_its_user():
     assert (json.loads(response.body)["how"], response.status) == ("signed", 200)
 
 
+def test_an_address_with_more_fields_than_anybody_sends_is_no_signed_one():
+    few, many = (f"{QUERY}&{'&'.join(['a=1'] * count)}" for count in (2, 20))
+    assert KEYS.check_url("GET", PATH, few, NOON) == "local"
+    assert KEYS.check_url("GET", PATH, many, NOON) is None
+
+
 def test_no_mutation_of_a_signed_address_is_accepted():
     tried = 0
     for query in mutations(QUERY):

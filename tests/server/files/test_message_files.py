@@ -102,7 +102,8 @@ async def test_200_megabytes_are_refused_before_they_are_read(tmp_path):
         body = io.BytesIO(b'{"id":"chat"' + b" " * 100_000)
         async with site.session.post("/api/chat", data=body, headers=headers) as response:
             problem = (await response.json())["error"]["text"]
-        assert (response.status, f"more than {MAX_CHAT_BODY:,} bytes" in problem) == (413, True)
+        assert response.status == 413
+        assert f"more than {MAX_CHAT_BODY:,} bytes" in problem
 
 
 async def test_a_message_may_be_as_large_as_the_limit_says(tmp_path):

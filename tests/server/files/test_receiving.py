@@ -94,7 +94,8 @@ async def test_a_put_file_is_identified_by_its_bytes_and_pending_until_sent(tmp_
 async def test_a_long_claimed_media_type_is_cut_short(tmp_path):
     async with serving(tmp_path) as site:
         _, file = await put(site, IMAGE, **{"content-type": "x" * 8000})
-        assert (file["media_type"], len(file["corrected"]) < 200) == ("image/png", True)
+        assert file["media_type"] == "image/png"
+        assert len(file["corrected"]) < 200
         (row,) = await site.store.database.read(select(uploads.c.record))
         assert len(row[0]) < 1000
 

@@ -32,7 +32,8 @@ async def picture_lost(database, folder):
 async def stored_state(store):
     """The state in a file's row; its record says the same."""
     ((state, record),) = await store.database.read(STATES)
-    assert (f'"state":"{state}"' in record, '"problem":null' in record) == (True, state == "ready")
+    assert f'"state":"{state}"' in record
+    assert ('"problem":null' in record) == (state == "ready")
     return state
 
 

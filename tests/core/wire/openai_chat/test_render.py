@@ -159,7 +159,9 @@ def test_mistral_gets_a_pdf_by_url_and_every_field_as_an_argument():
         "document_url": "data:application/pdf;base64,cGRm",
     }
     assert arguments(RELOCATED, MISTRAL, options)["safe_prompt"] is True
-    assert (body["max_tokens"], body["stream"], "stream_options" in body) == (100, True, False)
+    assert body["max_tokens"] == 100
+    assert body["stream"] is True
+    assert "stream_options" not in body
 
 
 def test_a_pdf_known_by_id_is_written_in_the_format_of_the_host():
