@@ -508,3 +508,8 @@ def test_a_value_with_too_many_nodes_is_refused():
 )
 def test_long_base64_without_a_signature_stays_text(text):
     assert collect(text) == (Text(text),)
+
+
+def test_the_address_of_a_foreign_image_block_is_words_and_not_fetched():
+    (part,) = collect({"type": "input_image", "image_url": "https://example.com/a.png"})
+    assert part.text == "input_image (not fetched): https://example.com/a.png"
