@@ -7,7 +7,7 @@ export UV_SYSTEM_CERTS := 1
 # Containers often set this; without compiled files each of the hundred processes of the tests compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page modules wheel release-check release audit browser quick test stress soak leaks mutants lint bench docs pictures lock clean
+.PHONY: run chat setup page modules wheel release-check release audit browser quick test stress soak leaks mutants lint bench docs pictures lock clean scaffold
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 

@@ -16,6 +16,7 @@ import threading
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager, redirect_stdout
+from importlib.metadata import EntryPoints
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import TypeAlias
 
 from typer.testing import CliRunner
 
+from showandtell import plugins
 from showandtell.cli import commands as cli
 from showandtell.config.settings import keys
 from showandtell.core.capabilities.cells import Capability, FileLimits, Place
@@ -377,7 +379,13 @@ def generate(text: str, environ: Environ) -> str:
     return PART.sub(fill, text)
 
 
+def no_entry_points(**_: str) -> EntryPoints:
+    """The documents are about what is built in, whatever is installed beside it."""
+    return EntryPoints()
+
+
 if __name__ == "__main__":
+    plugins.entry_points = no_entry_points
     with serve() as variables:
         for document in DOCUMENTS:
             document.write_text(generate(document.read_text(), variables))

@@ -232,7 +232,7 @@ class FileChanged(ShowAndTellError):
 
 
 class CannotRender(ShowAndTellError):
-    """The API can't express a part of a request. This is a bug in this library: please report it."""
+    """The API can't express a part of a request. This is a bug in this library, or in the package that has the API."""
 
 
 class ToolError(ShowAndTellError):

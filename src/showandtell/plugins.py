@@ -9,14 +9,15 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions, entry_points
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from showandtell.errors import BadInput
 
 T = TypeVar("T")
+#: What the groups of our entry points begin with.
+PREFIX: Final = "showandtell."
 
 
 class Registry(Generic[T]):
@@ -65,12 +66,12 @@ class Registry(Generic[T]):
     def _ask_packages(self) -> None:
         """Register what installed packages bring. A mistake in one of them is a warning, and the others are there."""
         with self._lock:
-            for name, found in () if self._is_complete else load_plugins(self.group).items():
-                try:
-                    self.register(self._read(name, found))
-                except BadInput as error:
-                    text = f"an entry point of {self.group} is left out: {error}"
-                    warnings.warn(text, RuntimeWarning, stacklevel=4)
+            for entry in () if self._is_complete else entry_points(group=self.group):
+                for found in load(entry):
+                    try:
+                        self.register(self._read(entry.name, found))
+                    except BadInput as error:
+                        warnings.warn(f"{describe(entry)} is left out: {error}", RuntimeWarning, stacklevel=4)
             self._is_complete = True
 
 
@@ -86,15 +87,9 @@ def instances_of(kind: type[T]) -> Callable[[str, object], T]:
     return read
 
 
-@cache
-def load_plugins(group: str) -> Mapping[str, object]:
-    """The objects of all entry points of a group, by name. One that can't be imported is left out with a warning."""
-    return {entry.name: found for entry in entry_points(group=group) for found in _load(entry)}
-
-
 def load_plugin(group: str, name: str) -> object | None:
     """The object of one entry point; None if no package has it, or if it can't be imported, with a warning."""
-    return next((found for entry in entry_points(group=group, name=name) for found in _load(entry)), None)
+    return next((found for entry in entry_points(group=group, name=name) for found in load(entry)), None)
 
 
 def list_plugins(group: str) -> tuple[str, ...]:
@@ -102,11 +97,29 @@ def list_plugins(group: str) -> tuple[str, ...]:
     return tuple(sorted(entry.name for entry in entry_points(group=group)))
 
 
-def _load(entry: EntryPoint) -> tuple[object, ...]:
+def list_packages() -> Mapping[str, Mapping[str, list[str]]]:
+    """The names of all our entry points, by package and by group. Imports none of them."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for package in distributions():
+        for entry in package.entry_points:
+            if entry.group.startswith(PREFIX):
+                found.setdefault(package.name, {}).setdefault(entry.group, []).append(entry.name)
+    return found
+
+
+def load(entry: EntryPoint) -> tuple[object, ...]:
+    """The object of an entry point; nothing and a warning if it can't be imported."""
     try:
         return (entry.load(),)
+    except BadInput as error:
+        reason = str(error)
     except Exception as error:  # noqa: BLE001 - it is other people's code
-        package = entry.dist.name if entry.dist is not None else "a package"
-        text = f"{package}: its entry point {entry.name!r} in {entry.group} can't be loaded: {error}"
-        warnings.warn(text, RuntimeWarning, stacklevel=3)
-        return ()
+        reason = f"{type(error).__name__}: {error}"
+    warnings.warn(f"{describe(entry)} can't be loaded: {reason}", RuntimeWarning, stacklevel=3)
+    return ()
+
+
+def describe(entry: EntryPoint) -> str:
+    """An entry point in a warning: its package, its name and its group."""
+    package = entry.dist.name if entry.dist is not None else "a package"
+    return f"{package}: its entry point {entry.name!r} in {entry.group}"

@@ -28,19 +28,20 @@ def install(folder, entry_points=ENTRY_POINTS):
     (folder / "acme-1.0.dist-info/entry_points.txt").write_text(groups)
 
 
-def run(folder, *arguments, **environ):
+def run(folder, *arguments, status=0, **environ):
     """Run Python with the package in its path. Returns what it printed."""
     known = {
         **os.environ,
         "PYTHONPATH": f"{folder}:{SRC.parent}",
         "NO_PROXY": "127.0.0.1",
         "HOME": str(folder),
+        "SHOWANDTELL_DATA": str(folder / "data"),
         **environ,
     }
     done = subprocess.run(  # noqa: S603
         [sys.executable, *arguments], env=known, capture_output=True, text=True, check=False, cwd=folder
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
 
 
@@ -77,7 +78,8 @@ def test_a_program_registers_a_provider(tmp_path):
 def test_a_package_that_brings_something_else_is_named_and_left_out(tmp_path):
     install(tmp_path, ENTRY_POINTS.replace(":ACME", ":WEB_IMAGES"))
     output = run(tmp_path, "-m", "showandtell", "matrix")
-    assert "showandtell.providers is left out: it names tuple, not a Provider" in output
+    assert "showandtell: acme: its entry point 'acme' in showandtell.providers is left out: it names tuple" in output
+    assert ".py:" not in output
     assert "| acme:" not in output
 
 
@@ -103,6 +105,22 @@ def test_a_package_brings_tools_that_are_named(tmp_path):
     output = ask(tmp_path, "/radar town=Ulm", "--tools", "weather")
     assert re.search(r"Ulm\.png: 400 . 300 pixels", output)
     assert "radar" not in ask(tmp_path, "/tools")
+
+
+def test_doctor_lists_what_packages_add_and_their_mistakes(tmp_path):
+    wrong = '[project.entry-points."showandtell.tool"]\nweather = "acme_weather:TOOLS"\n'
+    install(tmp_path, ENTRY_POINTS.replace("acme_stl:STL", "acme_stl:draw") + wrong)
+    output = run(tmp_path, "-m", "showandtell", "doctor")
+    assert re.search(r"ok      package acme: adds .*apis acme-talk.*; tools weather", output)
+    assert "lacks   package acme: its entry point 'stl' in showandtell.converters is left out: it names" in output
+    assert "lacks   package acme: nothing reads the entry points of showandtell.tool; there are" in output
+
+
+def test_tools_that_can_not_be_imported_differ_from_unknown_ones(tmp_path):
+    install(tmp_path, ENTRY_POINTS.replace("acme_weather:TOOLS", "acme_weather:TOOL"))
+    output = run(tmp_path, "-m", "showandtell", "ask", "hi", "--tools", "weather", status=2)
+    assert "acme: its entry point 'weather' in showandtell.tools can't be loaded: AttributeError" in output
+    assert "the package that has these tools can't be loaded" in output
 
 
 def test_a_package_stores_files(tmp_path):

@@ -79,7 +79,7 @@ def test_text_is_known_by_its_suffix():
         ("call_home", "can't be converted: "),
         ("steal", "can't be converted: PermissionError"),
         ("get_out", "can't be converted: PermissionError"),
-        ("missing", "can't be decoded"),
+        ("missing", "acme_boxes:missing can't be imported: AttributeError"),
     ],
 )
 def test_a_converter_stays_behind_the_walls_and_its_mistakes_are_reasons(function, words):
@@ -89,7 +89,8 @@ def test_a_converter_stays_behind_the_walls_and_its_mistakes_are_reasons(functio
 
 def test_a_file_that_becomes_another_kind_than_promised_is_refused():
     register_converter(replace(BOX, becomes="image/png"))
-    assert "can't be decoded" in show(b"ACMEBOX\0" + pdf("hello")).reason
+    reason = show(b"ACMEBOX\0" + pdf("hello")).reason
+    assert "can't be shown: the image/png that its converter made" in reason
 
 
 @pytest.mark.parametrize(
@@ -99,6 +100,8 @@ def test_a_file_that_becomes_another_kind_than_promised_is_refused():
         ({"media_type": "Application/DICOM"}, "no media type in its usual form"),
         ({"becomes": "application/x-other"}, "are not read here"),
         ({"function": "os.system"}, "write MODULE:NAME"),
+        ({"signature": "ACMEBOX"}, "is no bytes"),
+        ({"signature": b"", "suffix": ".csv"}, "are read here as text/csv"),
         ({"signature": b""}, "give their signature or their suffix"),
         ({"suffix": "stl"}, "write it as in"),
     ],

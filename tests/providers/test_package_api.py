@@ -6,13 +6,15 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 
 import pytest
+from msgspec.structs import replace
 
 from fake_provider.server import FakeProvider
 from showandtell import Agent, Connection, File, FilePolicy
 from showandtell.core.capabilities import apis, registry
 from showandtell.core.wire.parsers import parser_of
-from showandtell.errors import BadAnswer, BadInput
-from showandtell.extending import Api, register_api, register_provider
+from showandtell.core.wire.renderers import renderer_of
+from showandtell.errors import BadAnswer, BadInput, CannotRender
+from showandtell.extending import Api, Provider, register_api, register_provider
 from showandtell.testing import FakeConnection, HttpResponse
 from support.extensions import forget_registered, import_from
 from support.fixtures import png
@@ -25,6 +27,7 @@ def talk(tmp_path, monkeypatch):
     forget_registered(monkeypatch, apis.REGISTRY, registry.REGISTRY)
     import_from(tmp_path, monkeypatch)
     parser_of.cache_clear()
+    renderer_of.cache_clear()
     package = import_module("acme_talk")
     register_api(package.API)
     register_provider(package.TALK)
@@ -128,6 +131,30 @@ def test_a_mistake_in_the_packages_parser_is_an_error_of_the_run(monkeypatch):
     assert "the parser of acme-talk failed: KeyError" in str(run.error)
     with pytest.raises(BadAnswer, match="KeyError"):
         parser_of("acme-talk").parse_full(b"{}")
+
+
+def test_a_mistake_in_the_packages_renderer_is_an_error_that_names_the_line(monkeypatch):
+    monkeypatch.delattr(import_module("acme_talk.render"), "write_part")
+    run, _ = ask(lambda _: (200, DONE))
+    assert isinstance(run.error, CannotRender)
+    assert re.search(r"render of the API acme-talk failed: NameError: .+ \(render\.py, line \d+\)", str(run.error))
+
+
+def test_a_mistake_in_the_packages_rules_is_an_error_that_names_the_line(monkeypatch):
+    monkeypatch.delattr(import_module("acme_talk.rules"), "check_order")
+    run = Agent("inspector:acme-talk").run_sync("hi")
+    assert re.search(r"rules of the API acme-talk failed: NameError: .+ \(rules\.py, line \d+\)", str(run.error))
+
+
+def test_an_api_whose_package_is_missing_leaves_the_rest_as_it_is():
+    register_api(Api(name="acme-lost", package="acme_lost"))
+    lost = replace(import_module("acme_talk").TALK.families[0], provider="acme-lost", api="acme-lost")
+    register_provider(Provider(name="acme-lost", base_url="https://acme.example", api="acme-lost", families=(lost,)))
+    assert Agent("inspector").run_sync("hi").status == "complete"
+    with pytest.raises(CannotRender, match="No module named 'acme_lost'"):
+        Agent("acme-lost:acme-1")
+    with pytest.raises(CannotRender, match="No module named 'acme_lost'"):
+        parser_of("acme-lost").new_reader()
 
 
 def test_an_answer_at_once_gives_the_same_events():

@@ -11,7 +11,7 @@ from support.docs_generator import ROOT
 PAGE = (ROOT / "docs/extending.md").read_text()
 BLOCKS = re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 FILES = {name: text for _, name, text in BLOCKS if name}
-ENTRY_POINTS = "\n".join(text for kind, _, text in BLOCKS if kind == "toml")
+ENTRY_POINTS = "\n".join(text for kind, name, text in BLOCKS if kind == "toml" and not name)
 REGISTER = next(text for kind, name, text in BLOCKS if kind == "python" and not name)
 STL = "solid part\nfacet\nouter loop\nvertex 0 0 0\nvertex 4 0 0\nvertex 0 2 0\nendloop\nendfacet\nendsolid\n"
 

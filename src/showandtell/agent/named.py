@@ -41,7 +41,10 @@ def find_tools(setting: str, name: str) -> object:
     """The tools that an installed package has under a name. Raises `BadInput`."""
     found = load_plugin(TOOLS, name)
     if found is None:
-        known = ", ".join(list_plugins(TOOLS)) or "none"
+        names = list_plugins(TOOLS)
+        if name in names:
+            raise BadInput(f"{setting} {name}: the package that has these tools can't be loaded; a warning says why")
+        known = ", ".join(names) or "none"
         raise BadInput(f"{setting} {name}: no installed package has these tools, only: {known}; or write MODULE:NAME")
     return found
 

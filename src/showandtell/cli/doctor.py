@@ -10,6 +10,7 @@ import platform
 import shutil
 import sqlite3
 import stat
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.util import find_spec
@@ -19,21 +20,28 @@ from typing import Literal, NamedTuple, TypeAlias
 import typer
 from msgspec import ValidationError, convert
 
+from showandtell.agent.named import TOOLS
 from showandtell.cli.configured import with_settings
 from showandtell.cli.sessions import place_of
 from showandtell.config.settings import Settings
 from showandtell.config.user_settings import data_folder
+from showandtell.core.capabilities import apis, registry
 from showandtell.core.display.words import plain
+from showandtell.core.media_types import converters
 from showandtell.errors import ShowAndTellError
 from showandtell.installation import install_command
 from showandtell.media.gate import COMMAND
 from showandtell.media.sandbox import Walls
 from showandtell.media.worker import ChildFailed, MediaWorker
+from showandtell.plugins import PREFIX, list_packages, list_plugins, load_plugin
+from showandtell.storage.blobs import object_store
 from showandtell.version import VERSION
 
 State: TypeAlias = Literal["ok", "lacks", "BROKEN"]
 
 PAGE = Path(__file__).parent.parent / "server" / "page" / "index.html"
+#: What packages can add, besides tools.
+REGISTRIES = (registry.REGISTRY, apis.REGISTRY, converters.REGISTRY, object_store.REGISTRY)
 DATABASE_FILE = "showandtell.db"
 #: Less free space than this stops uploads soon.
 LITTLE_SPACE = 1 << 30
@@ -98,6 +106,7 @@ def doctor(settings: Settings) -> None:
         *check_decoder(),
         *check_data(place.data or data_folder(), place.database),
         check_page(),
+        *check_packages(),
     ]
     for state, name, words in findings:
         typer.echo(plain(f"{state:<6}  {name}: {words}"))
@@ -112,6 +121,28 @@ def check_versions() -> Iterator[Finding]:
     yield from (Finding("lacks", extra, words) for extra, words in missing.items())
     if missing:
         yield Finding("lacks", "extras", f"to add them, or some of them: {install_command(*missing)}")
+
+
+def check_packages() -> Iterator[Finding]:
+    """What installed packages add, and what of it can't be used."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for registry in REGISTRIES:
+            registry.all()
+        for name in list_plugins(TOOLS):
+            load_plugin(TOOLS, name)
+    mistakes = [str(warning.message).partition(": ") for warning in caught]
+    groups = {TOOLS, *(registry.group for registry in REGISTRIES)}
+    for package, names in list_packages().items():
+        words = [f"{group.removeprefix(PREFIX)} {', '.join(names[group])}" for group in sorted(groups & names.keys())]
+        if words:
+            yield Finding("ok", f"package {package}", f"adds {'; '.join(words)}")
+        known = f"there are {', '.join(sorted(groups))}"
+        yield from (
+            Finding("lacks", f"package {package}", f"nothing reads the entry points of {group}; {known}")
+            for group in names.keys() - groups
+        )
+        yield from (Finding("lacks", f"package {package}", words) for name, _, words in mistakes if name == package)
 
 
 def is_installed(module: str) -> bool:

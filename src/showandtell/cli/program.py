@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import signal
 import sys
+import warnings
 from types import FrameType
 
 import typer
@@ -25,6 +26,7 @@ def run() -> None:
     """Run the command that the arguments name; each of our errors is one line on stderr and an exit status."""
     collect_seldom()
     replace_unencodable()
+    warnings.showwarning = show_warning
     hide_process()  # its environment holds keys
     exit_on_signals()
     try:
@@ -43,6 +45,11 @@ def run() -> None:
         fail(error, 2)
     except ShowAndTellError as error:
         fail(error, 1)
+
+
+def show_warning(message: Warning | str, *_: object) -> None:
+    """Print a warning as one line, without the line of code that Python shows with it."""
+    typer.echo(f"showandtell: {plain(str(message))}", err=True)
 
 
 def leave(number: int, _: FrameType | None) -> None:

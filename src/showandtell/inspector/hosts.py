@@ -6,15 +6,15 @@ The first segment names the host. The rest is the path after the SDK's base URL.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 
 from msgspec.structs import replace
 
-from showandtell.core.capabilities.apis import REGISTRY, RULES
+from showandtell.core.capabilities.apis import REGISTRY, RULES, reported_mistakes
 from showandtell.core.capabilities.cells import VENDORS
 from showandtell.core.capabilities.registry import table_rows
-from showandtell.inspector.request import Host
+from showandtell.inspector.request import ApiError, Host, IncomingRequest, ModelRequest, Reply
 
 #: Servers that people run themselves.
 SERVERS = ("ollama", "vllm", "llamacpp", "lmstudio", "litellm")
@@ -38,8 +38,25 @@ def hosts_in(module: str) -> Sequence[Host]:
 
 def hosts_of_package(api: str) -> Sequence[Host]:
     """The hosts that a package has for its API, whose name is their base; none if nobody registered one."""
-    known = REGISTRY.so_far().get(api)
-    return import_module(f"{known.package}.{RULES}").HOSTS if known is not None else ()
+    if (known := REGISTRY.so_far().get(api)) is None:
+        return ()
+    with reported_mistakes(api, RULES):
+        hosts: Sequence[Host] = import_module(f"{known.package}.{RULES}").HOSTS
+    return [reporting(api, host) for host in hosts]
+
+
+def reporting(api: str, host: Host) -> Host:
+    """A host of a package, whose mistakes become `CannotRender`."""
+
+    def read(incoming: IncomingRequest) -> ModelRequest:
+        with reported_mistakes(api, RULES, ApiError):
+            return host.read(incoming)
+
+    def serialize(reply: Reply, request: ModelRequest, name: str) -> Iterator[bytes]:
+        with reported_mistakes(api, RULES):
+            yield from host.serialize(reply, request, name)
+
+    return replace(host, read=read, serialize=serialize)
 
 
 def stand_ins(provider: str) -> tuple[Host, ...]:

@@ -8,6 +8,8 @@ from showandtell.core.capabilities import registry
 from showandtell.errors import BadInput
 from showandtell.extending import (
     ANY_MODEL,
+    USER,
+    WEB_IMAGES,
     AnswerFormat,
     Dialect,
     ErrorWords,
@@ -16,6 +18,7 @@ from showandtell.extending import (
     Provider,
     TokenCosts,
     Window,
+    make_cells,
     register_provider,
 )
 from support.extensions import forget_registered
@@ -51,6 +54,13 @@ def test_a_name_is_taken_once():
         ({"name": "Acme!"}, "no name of a provider"),
         ({"families": ()}, "no families"),
         ({"api": "gemini"}, "belongs to"),
+        ({"base_url": "api.acme.example/v1"}, "start with https://"),
+        (
+            {"families": (replace(MODELS, cells=make_cells("see", USER, WEB_IMAGES, "docs")),)},
+            "Invalid enum value 'see'",
+        ),
+        ({"families": (replace(MODELS, cells=make_cells("sees", "user", WEB_IMAGES, "docs")),)}, "enum value 'u'"),
+        ({"families": (replace(MODELS, patterns=("acme-eye*",)),)}, "'acme-1' is no model of its family: acme-eye"),
     ],
 )
 def test_a_provider_that_contradicts_itself_is_refused(wrong, words):

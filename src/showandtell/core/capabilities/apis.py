@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import PurePath
+from traceback import extract_tb
 from typing import Final
 
 from msgspec import Struct
 
 from showandtell.core.capabilities.cells import VENDORS
-from showandtell.errors import BadInput
+from showandtell.errors import BadInput, CannotRender, ShowAndTellError
 from showandtell.plugins import Registry, instances_of
 
 #: The modules of an API. The last one, for the strict checks, may be missing.
@@ -41,7 +45,10 @@ class Api(Struct, frozen=True, kw_only=True):
     @property
     def is_strict(self) -> bool:
         """Whether the package has the rules of the API. Imports the package, but not that module."""
-        return find_spec(f"{self.package}.{RULES}") is not None
+        try:
+            return find_spec(f"{self.package}.{RULES}") is not None
+        except Exception:  # noqa: BLE001 - it is other people's code; the error comes when the API is used
+            return False
 
 
 REGISTRY: Final = Registry[Api](
@@ -55,6 +62,20 @@ def register_api(api: Api) -> None:
     Registering the same value again changes nothing. Raises `BadInput` for a name that another API has.
     """
     REGISTRY.register(api)
+
+
+@contextmanager
+def reported_mistakes(api: str, part: str, *passing: type[Exception]) -> Generator[None]:
+    """Raise `CannotRender` in place of what a package's API raises, with the line. Our errors and `passing` pass."""
+    try:
+        yield
+    except (ShowAndTellError, MemoryError, RecursionError, *passing):
+        raise
+    except Exception as error:
+        at = extract_tb(error.__traceback__)[-1]
+        where = f"{PurePath(at.filename).name}, line {at.lineno}"
+        text = f"the module {part} of the API {api} failed: {type(error).__name__}: {error} ({where})"
+        raise CannotRender(f"{text}: the package that has this API has a mistake") from error
 
 
 def find_module(api: str, part: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field, to_builtins
 
 from showandtell.core.capabilities.cells import Api
 from showandtell.core.capabilities.family import Family
@@ -62,6 +62,8 @@ class Provider(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
             raise BadInput(f"{self.name!r} is no name of a provider: use lower-case letters, digits and hyphens")
+        if not self.base_url.startswith(("https://", "http://")):
+            raise BadInput(f"{self.base_url!r} is no base URL: let it start with https:// or http://")
         if not self.families:
             raise BadInput(f"the provider {self.name} has no families of models: add one, with the patterns ANY_MODEL")
         for family in self.families:
@@ -70,7 +72,18 @@ class Provider(Struct, frozen=True, kw_only=True):
                     f"the family of {family.example} is one of {family.provider!r} with {family.api!r}: it belongs to "
                     f"{self.name!r} with {self.api!r}"
                 )
+            check_values(family)
             check_expressions(family)
+
+
+def check_values(family: Family) -> None:
+    """Raise `BadInput` for a value of another type, such as a verdict that doesn't exist, or an example of others."""
+    try:
+        convert(to_builtins(family), Family)
+    except ValidationError as error:
+        raise BadInput(f"the family of {family.example} is invalid: {error}") from None
+    if not family.has(family.example):
+        raise BadInput(f"the example {family.example!r} is no model of its family: {', '.join(family.patterns)}")
 
 
 def check_expressions(family: Family) -> None:

@@ -41,7 +41,7 @@ def _resolve_row(name: str) -> Target:
         examples = examples_of(provider)
         similar = get_close_matches(model, examples, cutoff=0.5)
         hint = f".{_suggestion(similar)}" if similar else ""
-        raise UnknownModel(f"{name!r}: {provider} has {', '.join(examples)}{hint}")
+        raise UnknownModel(f"{name!r}: {provider} has no such model, only {', '.join(examples)}{hint}")
     return Target(
         provider,
         family.api,

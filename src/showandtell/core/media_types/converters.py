@@ -65,6 +65,10 @@ class Converter(Struct, frozen=True, kw_only=True):
             raise BadInput(f"{self.function!r} names no function: write MODULE:NAME")
         if self.suffix and not SUFFIX.fullmatch(self.suffix):
             raise BadInput(f"{self.suffix!r} is no suffix: write it as in '.stl'")
+        if (read_as := EXTENSIONS.get(self.suffix)) in READ_HERE and not self.signature:
+            raise BadInput(f"files with the suffix {self.suffix} are read here as {read_as}: give a signature")
+        if not isinstance(self.signature, bytes):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody checks it
+            raise BadInput(f"the signature {self.signature!r} is no bytes: write b'…'")
         if not (self.signature or self.suffix or self.media_type in UNREADABLE):
             raise BadInput(f"nothing tells files of {self.media_type}: give their signature or their suffix")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, cast
 
-from showandtell.core.capabilities.apis import PARSE, find_module
+from showandtell.core.capabilities.apis import PARSE, find_module, reported_mistakes
 from showandtell.core.capabilities.cells import VENDORS, Api
 from showandtell.core.events.types import StreamEvent
 from showandtell.core.wire import aws_eventstream, sse
@@ -42,11 +42,14 @@ class PackageParser:
     @property
     def SPLITTERS(self) -> Mapping[str, Callable[[], FrameSplitter]]:  # noqa: N802 - as the module has it
         """The module's own splitters, by content type."""
+        with reported_mistakes(self.api, PARSE):
+            self.module.new_reader  # noqa: B018 - imports the module
         return getattr(self.module, "SPLITTERS", {})
 
     def new_reader(self) -> EventReader:
         """Return a reader of one response."""
-        return PackageReader(self.api, self.module.new_reader())
+        with reported_mistakes(self.api, PARSE):
+            return PackageReader(self.api, self.module.new_reader())
 
     def parse_full(self, data: bytes) -> Sequence[StreamEvent]:
         """Return the events of a complete response."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol, cast
 
-from showandtell.core.capabilities.apis import RENDER, find_module
-from showandtell.core.capabilities.cells import Api, Target
+from showandtell.core.capabilities.apis import RENDER, find_module, reported_mistakes
+from showandtell.core.capabilities.cells import VENDORS, Api, Target
 from showandtell.core.planning.values import Entry
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.tree import Tree
@@ -52,7 +52,30 @@ class Renderer(Protocol):
         ...
 
 
+class PackageRenderer:
+    """The renderer of a package. What its code raises becomes `CannotRender`."""
+
+    def __init__(self, api: Api, module: LazyModule) -> None:
+        self._api, self._module = api, module
+
+    def __getattr__(self, name: str) -> Any:
+        with reported_mistakes(self._api, RENDER):
+            value = getattr(self._module, name)
+        if callable(value):
+            value = self._reporting(value)
+        setattr(self, name, value)
+        return value
+
+    def _reporting(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with reported_mistakes(self._api, RENDER):
+                return function(*args, **kwargs)
+
+        return run
+
+
 @cache
 def renderer_of(api: Api) -> Renderer:
     """The renderer of an API. It is imported when it is first used: most programs use one. Raises `BadInput`."""
-    return cast("Renderer", LazyModule(find_module(api, RENDER)))
+    module = LazyModule(find_module(api, RENDER))
+    return cast("Renderer", module if api in VENDORS else PackageRenderer(api, module))

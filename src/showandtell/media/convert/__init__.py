@@ -74,7 +74,11 @@ def load_converter(media_type: str, conversion: str) -> Callable[..., dict[str, 
 
 def load_package(function: str, becomes: str, conversion: str) -> Callable[..., dict[str, Any]]:
     """Import the converter of a package, and what a conversion of the type that it makes needs. Raises `BadFile`."""
-    make: Callable[[str, str], object] = resolve_name(function)
+    try:
+        make: Callable[[str, str], object] = resolve_name(function)
+    except Exception as error:  # noqa: BLE001 - it is other people's code
+        problem = f"can't be converted: {function} can't be imported: {type(error).__name__}: {error}"
+        raise BadFile("", problem, "its converter has a mistake") from None
     parsed = check_conversion(parse_conversion(conversion))
     is_text = parsed.name == "text" and kind_of(becomes) == "text" and becomes != "text/html"
     convert = None if is_text or parsed.name == "whole" else load_converter(becomes, conversion)
@@ -89,7 +93,11 @@ def load_package(function: str, becomes: str, conversion: str) -> Callable[..., 
             if parsed.bytes is not None and made.stat().st_size > parsed.bytes:
                 raise BadFile("", "became too large when it was converted", "ask for less of it")
             return {"files": [str(made)]}
-        return convert(str(made), folder=folder)
+        try:
+            return convert(str(made), folder=folder)
+        except BadFile as error:
+            problem = f"can't be shown: the {becomes} that its converter made {error.problem}"
+            raise BadFile("", problem, error.advice, passing=error.passing) from None
 
     return run
 

@@ -11,9 +11,10 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 
 from msgspec import Struct
 
-from showandtell.errors import BadInput, StorageFailed
+from showandtell.errors import BadInput, ShowAndTellError, StorageFailed, StorageFull
 from showandtell.plugins import Registry
 from showandtell.storage.blobs.deadlines import progress
+from showandtell.storage.blobs.disk import FULL
 
 #: The schemes of URLs that are built in.
 REMOTE_SCHEMES: Final = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "memory"})
@@ -109,6 +110,17 @@ def register_store(scheme: str, open_store: OpenObjectStore) -> None:
     REGISTRY.register(read_scheme(scheme, open_store))
 
 
+def open_package(scheme: Scheme, url: str) -> PackageStore:
+    """Open the store of a package. Raises `StorageFailed` without the package's text, which may show secrets."""
+    try:
+        return PackageStore(scheme.open(url))
+    except ShowAndTellError:
+        raise
+    except Exception as error:
+        problem = f"the store at a URL with {scheme.name}: can't be opened ({type(error).__name__})"
+        raise StorageFailed(f"{problem}: check the URL, and whether it may be used") from error
+
+
 class PackageStream(io.RawIOBase):
     """An object of a package's store while it is read, with the store's errors translated."""
 
@@ -177,4 +189,6 @@ class PackageStore:
         except (StorageFailed, FileNotFoundError):
             raise
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise StorageFull(f"the store {self.name} is full: free some space") from error
             raise StorageFailed(f"the store {self.name} can't be used ({type(error).__name__})") from error

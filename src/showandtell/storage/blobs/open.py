@@ -9,7 +9,7 @@ from showandtell.errors import BadInput
 from showandtell.installation import install_command
 from showandtell.storage.blobs.bounded import Bounded
 from showandtell.storage.blobs.folder import Folder
-from showandtell.storage.blobs.object_store import REGISTRY, REMOTE_SCHEMES, ObjectStore, PackageStore
+from showandtell.storage.blobs.object_store import REGISTRY, REMOTE_SCHEMES, ObjectStore, open_package
 from showandtell.storage.blobs.remote import Remote
 
 
@@ -31,8 +31,9 @@ def open_store(location: str | Path) -> Bounded:
         return open_folder(Path(unquote(urlsplit(text).path)))
     if "://" in text:
         if (known := REGISTRY.find(scheme)) is None:
-            raise BadInput(f"{scheme}: is not a file store: use a path, or a URL with file:, s3:, gs: or az:")
-        return open_objects(PackageStore(known.open(text)))
+            others = "".join(f", {name}:" for name in REGISTRY.all())
+            raise BadInput(f"{scheme}: is not a file store: use a path, or a URL with file:, s3:, gs: or az:{others}")
+        return open_objects(open_package(known, text))
     return open_folder(Path(text).expanduser())
 
 
