@@ -97,13 +97,13 @@ def list_plugins(group: str) -> tuple[str, ...]:
     return tuple(sorted(entry.name for entry in entry_points(group=group)))
 
 
-def list_packages() -> Mapping[str, Mapping[str, list[str]]]:
+def list_packages() -> Mapping[str, Mapping[str, set[str]]]:
     """The names of all our entry points, by package and by group. Imports none of them."""
-    found: dict[str, dict[str, list[str]]] = {}
+    found: dict[str, dict[str, set[str]]] = {}
     for package in distributions():
         for entry in package.entry_points:
             if entry.group.startswith(PREFIX):
-                found.setdefault(package.name, {}).setdefault(entry.group, []).append(entry.name)
+                found.setdefault(package.name, {}).setdefault(entry.group, set()).add(entry.name)
     return found
 
 

@@ -110,8 +110,10 @@ def test_a_package_brings_tools_that_are_named(tmp_path):
 def test_doctor_lists_what_packages_add_and_their_mistakes(tmp_path):
     wrong = '[project.entry-points."showandtell.tool"]\nweather = "acme_weather:TOOLS"\n'
     install(tmp_path, ENTRY_POINTS.replace("acme_stl:STL", "acme_stl:draw") + wrong)
+    (tmp_path / "acme_talk/render.py").write_text("import acme_lost")
     output = run(tmp_path, "-m", "showandtell", "doctor")
-    assert re.search(r"ok      package acme: adds .*apis acme-talk.*; tools weather", output)
+    assert "lacks   API acme-talk: the module render of the API acme-talk failed: ModuleNotFoundError: No" in output
+    assert re.search(r"ok      package acme: has apis acme-talk; .*tools weather", output)
     assert "lacks   package acme: its entry point 'stl' in showandtell.converters is left out: it names" in output
     assert "lacks   package acme: nothing reads the entry points of showandtell.tool; there are" in output
 

@@ -28,6 +28,8 @@ from showandtell.config.user_settings import data_folder
 from showandtell.core.capabilities import apis, registry
 from showandtell.core.display.words import plain
 from showandtell.core.media_types import converters
+from showandtell.core.wire.parsers import ResponseParser, parser_of
+from showandtell.core.wire.renderers import Renderer, renderer_of
 from showandtell.errors import ShowAndTellError
 from showandtell.installation import install_command
 from showandtell.media.gate import COMMAND
@@ -134,15 +136,30 @@ def check_packages() -> Iterator[Finding]:
     mistakes = [str(warning.message).partition(": ") for warning in caught]
     groups = {TOOLS, *(registry.group for registry in REGISTRIES)}
     for package, names in list_packages().items():
-        words = [f"{group.removeprefix(PREFIX)} {', '.join(names[group])}" for group in sorted(groups & names.keys())]
+        words = [
+            f"{group.removeprefix(PREFIX)} {', '.join(sorted(names[group]))}" for group in sorted(groups & names.keys())
+        ]
         if words:
-            yield Finding("ok", f"package {package}", f"adds {'; '.join(words)}")
-        known = f"there are {', '.join(sorted(groups))}"
+            yield Finding("ok", f"package {package}", f"has {'; '.join(words)}")
+        others = f"there are {', '.join(sorted(groups))}"
         yield from (
-            Finding("lacks", f"package {package}", f"nothing reads the entry points of {group}; {known}")
+            Finding("lacks", f"package {package}", f"nothing reads the entry points of {group}; {others}")
             for group in names.keys() - groups
         )
         yield from (Finding("lacks", f"package {package}", words) for name, _, words in mistakes if name == package)
+    yield from check_apis()
+
+
+def check_apis() -> Iterator[Finding]:
+    """What is wrong with the APIs of packages, and with those that their providers name."""
+    for api in {*apis.REGISTRY.all(), *(known.api for known in registry.REGISTRY.all().values())}:
+        try:
+            for wanted, found in ((Renderer, renderer_of(api)), (ResponseParser, parser_of(api))):
+                for name in vars(wanted):
+                    if not name.startswith("_"):
+                        getattr(found, name)
+        except ShowAndTellError as error:
+            yield Finding("lacks", f"API {api}", str(error))
 
 
 def is_installed(module: str) -> bool:

@@ -1,6 +1,7 @@
 """Stores of other packages: what they raise, and URLs that nothing opens."""
 
 import errno
+from importlib import import_module
 
 import pytest
 
@@ -15,10 +16,9 @@ def box(tmp_path, monkeypatch):
     """The store of docs/extending.md, at box:."""
     forget_registered(monkeypatch, object_store.REGISTRY)
     import_from(tmp_path, monkeypatch)
-    from acme_box import Box, open_box
-
-    object_store.register_store("box", open_box)
-    return Box
+    package = import_module("acme_box")
+    object_store.register_store("box", package.open_box)
+    return package.Box
 
 
 def test_a_store_that_can_not_be_opened_is_an_error_without_its_url(tmp_path):

@@ -73,8 +73,10 @@ def reported_mistakes(api: str, part: str, *passing: type[Exception]) -> Generat
         raise
     except Exception as error:
         at = extract_tb(error.__traceback__)[-1]
-        where = f"{PurePath(at.filename).name}, line {at.lineno}"
-        text = f"the module {part} of the API {api} failed: {type(error).__name__}: {error} ({where})"
+        # An import that fails ends in Python's own code, and names the module or line itself.
+        names_place = isinstance(error, ImportError | SyntaxError)
+        where = "" if names_place else f" ({PurePath(at.filename).name}, line {at.lineno})"
+        text = f"the module {part} of the API {api} failed: {type(error).__name__}: {error}{where}"
         raise CannotRender(f"{text}: the package that has this API has a mistake") from error
 
 
