@@ -53,3 +53,13 @@ def test_one_entry_point_is_loaded_without_the_others(numbers):
     assert list_plugins(numbers.group) == ("lost", "text", "two")
     assert load_plugin(numbers.group, "two") == 2
     assert load_plugin(numbers.group, "seven") is None
+
+
+def test_one_name_of_two_packages_is_that_of_the_first_with_a_warning(numbers, tmp_path, monkeypatch):
+    other = tmp_path / "other/acme_other-1.0.dist-info"
+    other.mkdir(parents=True)
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-other\nVersion: 1.0\n")
+    (other / "entry_points.txt").write_text(f"[{numbers.group}]\ntwo = acme_numbers:text\n")
+    monkeypatch.syspath_prepend(other.parent)
+    with pytest.warns(RuntimeWarning, match="'two' in .* is left out: another package has that name"):
+        assert load_plugin(numbers.group, "two") in {2, "two"}

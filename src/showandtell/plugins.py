@@ -88,8 +88,14 @@ def instances_of(kind: type[T]) -> Callable[[str, object], T]:
 
 
 def load_plugin(group: str, name: str) -> object | None:
-    """The object of one entry point; None if no package has it, or if it can't be imported, with a warning."""
-    return next((found for entry in entry_points(group=group, name=name) for found in load(entry)), None)
+    """The object of one entry point; None if no package has it, or if it can't be imported, with a warning.
+
+    Of several packages with this name the first one counts, with a warning about the others.
+    """
+    first, *others = [*entry_points(group=group, name=name)] or [None]
+    for entry in others:
+        warnings.warn(f"{describe(entry)} is left out: another package has that name", RuntimeWarning, stacklevel=2)
+    return next(iter(load(first)), None) if first is not None else None
 
 
 def list_plugins(group: str) -> tuple[str, ...]:

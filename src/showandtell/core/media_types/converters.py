@@ -122,7 +122,7 @@ def detect_converted(peek: Callable[[int, int], bytes]) -> str | None:
 
 
 def is_text_type(claim: str | None) -> bool:
-    """Whether a claim is right for readable text: or one whose converter goes by the suffix."""
+    """Whether a claim is right for readable text: a type of text, or one whose converter goes by the suffix."""
     if claim is None or is_text_claim(claim):
         return claim is not None
     converter = find_converter(claim)
