@@ -80,8 +80,7 @@ HOSTILE = [
 def test_hostile_bytes_are_a_bad_answer_and_nothing_else(data):
     parser = parser_of("anthropic-messages")
     with pytest.raises(BadAnswer):
-        if parser.feed(b"data: " + data + b"\n\n"):
-            parser.finish()
+        _ = parser.feed(b"data: " + data + b"\n\n") and parser.finish()
 
 
 @each_parser
