@@ -92,10 +92,10 @@ def load_plugin(group: str, name: str) -> object | None:
 
     Of several packages with this name the first one counts, with a warning about the others.
     """
-    first, *others = [*entry_points(group=group, name=name)] or [None]
-    for entry in others:
+    found = [*entry_points(group=group, name=name)]
+    for entry in found[1:]:
         warnings.warn(f"{describe(entry)} is left out: another package has that name", RuntimeWarning, stacklevel=2)
-    return next(iter(load(first)), None) if first is not None else None
+    return next((value for entry in found[:1] for value in load(entry)), None)
 
 
 def list_plugins(group: str) -> tuple[str, ...]:
