@@ -142,7 +142,12 @@ async def test_accounts_are_made_by_variables_and_no_token_is_printed(tmp_path):
         (["--port", "0", "--host", "no.such.host.invalid"], {}, 2, "no such address on this machine"),
         (["--port", "0", "--workers", "0"], {}, 2, "--workers"),
         (["--port", "0", "--model", "nonsense"], {}, 2, "'nonsense' is not written as provider:model"),
-        (["--port", "0"], {"SHOWANDTELL_MODEL": "inspector:foo"}, 2, "inspector has no such model, only anthropic-messages"),
+        (
+            ["--port", "0"],
+            {"SHOWANDTELL_MODEL": "inspector:foo"},
+            2,
+            "inspector has no such model, only anthropic-messages",
+        ),
         (["--port", "0", "--rate", "chat=often"], {}, 1, "invalid rate 'chat=often'"),
         (["--port", "0"], {"SHOWANDTELL_TOKEN": "short"}, 1, "SHOWANDTELL_TOKEN is not usable"),
         (["--port", "0"], {"SHOWANDTELL_SECRET": "short"}, 1, "use at least 32 random"),

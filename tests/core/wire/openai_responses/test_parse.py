@@ -116,8 +116,8 @@ def test_events_do_not_depend_on_read_sizes(cuts):
     assert parse(*reads) == EVENTS
 
 
-def test_a_stream_cut_at_any_byte_gives_a_prefix_and_ends_as_cut():
-    for length in range(len(STREAM.rstrip())):
+def test_a_stream_cut_anywhere_gives_a_prefix_and_ends_as_cut():
+    for length in range(0, len(STREAM.rstrip()), 7):  # stress/ has every byte
         *events, end = parse(STREAM[:length])
         assert events == EVENTS[: len(events)]
         assert end == StepEnd("cut", Usage())
