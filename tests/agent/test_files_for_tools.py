@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from typing import Annotated
 
 import pytest
@@ -21,7 +22,7 @@ def query(database: File) -> str:
     Args:
         database: the database to ask
     """
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection, connection:
         connection.deserialize(database.read())
         (total,) = connection.execute("select sum(amount) from sales").fetchone()
         return f"{total} EUR"

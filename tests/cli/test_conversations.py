@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import docx
 import pytest
@@ -185,7 +185,7 @@ def test_one_file_is_deleted_and_stays_by_name(folder):
 
 def test_an_upload_that_can_not_be_deleted_is_named(folder):
     which = ask(folder)
-    with sqlite3.connect(folder / "data" / "showandtell.db") as database:
+    with closing(sqlite3.connect(folder / "data" / "showandtell.db")) as database, database:
         ((owner, sha256),) = database.execute(
             "SELECT owner, sha256 FROM showandtell_attachments WHERE number = 1"
         ).fetchall()
@@ -245,7 +245,7 @@ def test_what_can_not_be_opened_is_one_line_with_status_1(folder, case):
 
 def test_a_database_of_a_newer_version_is_left_alone(folder):
     ask(folder)
-    with sqlite3.connect(folder / "data" / "showandtell.db") as database:
+    with closing(sqlite3.connect(folder / "data" / "showandtell.db")) as database, database:
         database.execute("UPDATE showandtell_version SET version_num = 'showandtell_9999'")
         database.execute("DROP TABLE showandtell_login_codes")
     output, warned = run(folder, "ask", "hi", "--json", status=1)

@@ -1,6 +1,7 @@
 """`db` as people use it who run migrations themselves: the revision, the upgrade, and its statements."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -23,7 +24,7 @@ def run(folder, *arguments, status=0):
 def load(folder, revision):
     """A data folder with the database of a revision."""
     (folder / "data").mkdir()
-    with sqlite3.connect(folder / "data" / "showandtell.db") as database:
+    with closing(sqlite3.connect(folder / "data" / "showandtell.db")) as database, database:
         database.executescript((TESTS / "databases" / f"{revision}.sql").read_text())
     database.close()
     return "--data", str(folder / "data")
@@ -32,7 +33,7 @@ def load(folder, revision):
 def execute(url, script):
     """Execute a script as an administrator would."""
     if url.startswith("sqlite"):
-        with sqlite3.connect(read_url(url).database) as database:
+        with closing(sqlite3.connect(read_url(url).database)) as database, database:
             database.executescript(script)
         database.close()
         return

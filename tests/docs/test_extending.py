@@ -6,6 +6,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -130,6 +131,6 @@ def test_a_package_stores_files(tmp_path):
     (tmp_path / "red.png").write_bytes(png(12, 7))
     place = {"SHOWANDTELL_BLOBS": f"box://{tmp_path}/files.db"}
     ask(tmp_path, "what is it?", "--attach", "red.png", "--conversation", "new", **place)
-    with sqlite3.connect(tmp_path / "files.db") as database:
+    with closing(sqlite3.connect(tmp_path / "files.db")) as database, database:
         assert (png(12, 7),) in database.execute("SELECT data FROM objects").fetchall()
     assert re.search(r"12 . 7 pixels", ask(tmp_path, "/view_file number=1", "--conversation", "last", **place))

@@ -6,6 +6,7 @@ import lzma
 import sqlite3
 import struct
 import tarfile
+from contextlib import closing
 
 from support.fixtures import parts
 
@@ -27,7 +28,7 @@ def arrow() -> bytes:
 
 def sqlite() -> bytes:
     """A database with one table of one row, as SQLite writes it."""
-    with sqlite3.connect(":memory:") as database:
+    with closing(sqlite3.connect(":memory:")) as database, database:
         database.execute("create table sales (year, amount)")
         database.execute("insert into sales values (2026, 42)")
         database.commit()

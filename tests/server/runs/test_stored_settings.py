@@ -5,7 +5,7 @@
 import asyncio
 import json
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import aiohttp
 import msgspec
@@ -195,7 +195,7 @@ async def test_a_run_without_settings_continues_with_those_of_now(provider, tmp_
 
 
 async def test_a_run_of_the_previous_version_is_continued_after_the_update(tmp_path):
-    with sqlite3.connect(tmp_path / "showandtell.db") as database:
+    with closing(sqlite3.connect(tmp_path / "showandtell.db")) as database, database:
         database.executescript((TESTS / "databases" / "0003.sql").read_text())
         database.execute("UPDATE runs SET state = 'running', status = NULL, beat = 0")
     database.close()

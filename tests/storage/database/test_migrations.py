@@ -6,6 +6,7 @@ import re
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def make_old(database, folder, revision):
     url = new_database(database, folder)
     sample = (SAMPLES / f"{revision}.sql").read_text()
     if database == "sqlite":
-        with sqlite3.connect(folder / "test.db") as connection:
+        with closing(sqlite3.connect(folder / "test.db")) as connection, connection:
             connection.executescript(sample)
         connection.close()
         return url
