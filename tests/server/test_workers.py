@@ -264,7 +264,8 @@ class Cable:
         if self._joined:
             await asyncio.wait(self._joined)
         self._ends.clear()
-        os.unlink(self._at)  # noqa: PTH108 - a socket, and this is a coroutine's
+        with suppress(FileNotFoundError):  # Python 3.13 removes it itself
+            os.unlink(self._at)  # noqa: PTH108 - a socket, and this is a coroutine's
 
     async def _join(self, reader, writer):
         self._joined.add(asyncio.current_task())

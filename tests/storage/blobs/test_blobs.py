@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,25 @@ class Endless(io.RawIOBase):
     def read(self, size=-1):
         self.given += size
         return bytes(size)
+
+
+def test_threads_that_store_the_first_files_share_one_temporary_folder(monkeypatch):
+    made, blobs, all_here = [], Folder(), threading.Barrier(8)
+
+    def make(**options):
+        made.append(original(**options))
+        threading.Event().wait(0.05)  # so that others come in the meantime
+        return made[-1]
+
+    def first(number):
+        all_here.wait()
+        return blobs.store(lambda: io.BytesIO(b"%d" % number), "a", 100)
+
+    original = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", make)
+    with ThreadPoolExecutor(8) as pool:
+        assert len(list(pool.map(first, range(8)))) == 8
+    assert len(made) == 1
 
 
 def test_ten_sources_beyond_the_cap_are_refused_while_they_are_read(folder):

@@ -6,9 +6,9 @@ import contextlib
 import io
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,6 +41,19 @@ __all__ = ["CHUNK_SIZE", "Folder"]
 MAX_RATIO = 0.9
 
 
+#: Held while a temporary folder is made.
+MAKING = threading.Lock()
+
+
+def make_temporary() -> SpoolDirectory:
+    """Make a folder that is removed when nothing uses it any more. Raises `StorageFailed`."""
+    parent = Path(tempfile.gettempdir())
+    with disk_errors(parent):
+        spools = SpoolDirectory(Path(tempfile.mkdtemp(prefix="showandtell-", dir=parent)), durable=False)
+    weakref.finalize(spools, shutil.rmtree, spools.path, ignore_errors=True)
+    return spools
+
+
 class Folder(BlobStore):
     """A folder of blobs. Without a path it is temporary: removed when the object is collected or Python exits.
 
@@ -49,22 +62,20 @@ class Folder(BlobStore):
     """
 
     def __init__(self, path: Path | None = None, *, durable: bool = True, spools: SpoolDirectory | None = None) -> None:
-        if path is not None:
-            self.path = path
-            self._spools = spools or SpoolDirectory(path, durable=durable)
+        self._path = path
+        self._known = None if path is None else spools or SpoolDirectory(path, durable=durable)
 
-    @cached_property
+    @property
     def path(self) -> Path:
         """The folder; a temporary one is made when it is first used. Raises `StorageFailed`."""
-        return self._spools.path
+        return self._path or self._spools.path
 
-    @cached_property
+    @property
     def _spools(self) -> SpoolDirectory:
-        parent = Path(tempfile.gettempdir())
-        with disk_errors(parent):
-            spools = SpoolDirectory(Path(tempfile.mkdtemp(prefix="showandtell-", dir=parent)), durable=False)
-        weakref.finalize(spools, shutil.rmtree, spools.path, ignore_errors=True)
-        return spools
+        if self._known is None:
+            with MAKING:  # several threads may store the first files
+                self._known = self._known or make_temporary()
+        return self._known
 
     @property
     def durable(self) -> bool:

@@ -63,8 +63,7 @@ def compress_chunks(chunks: Iterable[memoryview], facts: Facts) -> Iterator[byte
 class DecompressingReader(io.RawIOBase):
     """The original bytes of a compressed blob. Raises `Damaged` if truncated, corrupt or not `facts.size` long."""
 
-    def __init__(self, compressed: BinaryIO, facts: Facts) -> None:
-        module = _require_zstd()
+    def __init__(self, module: ModuleType, compressed: BinaryIO, facts: Facts) -> None:
         self._compressed, self._facts, self._size = compressed, facts, facts.size
         self._zstd_errors: tuple[type[Exception], ...] = (module.ZstdError, EOFError)
         self._source: Any = module.ZstdFile(compressed)
@@ -109,7 +108,7 @@ class DecompressingReader(io.RawIOBase):
 def decompress(compressed: BinaryIO, facts: Facts) -> io.BufferedReader:
     """Open a compressed blob for reading its original bytes."""
     try:
-        return io.BufferedReader(DecompressingReader(compressed, facts))
+        return io.BufferedReader(DecompressingReader(_require_zstd(), compressed, facts))
     except BaseException:
         compressed.close()
         raise

@@ -16,10 +16,17 @@ def resolve_within(path: Path, folder: Path) -> Path:
     try:
         resolved = (folder / path).resolve()
     except RuntimeError:
-        raise BadFile(path.name, "is a link that leads in a circle", "name a file inside its folder") from None
+        raise circle_error(path) from None
+    if resolved.is_symlink():  # from Python 3.13 on, a circle is left as it is
+        raise circle_error(path)
     if not resolved.is_relative_to(folder):
         raise outside_error(path)
     return resolved
+
+
+def circle_error(path: Path) -> BadFile:
+    """The error for links that lead to each other."""
+    return BadFile(path.name, "is a link that leads in a circle", "name a file inside its folder")
 
 
 def outside_error(path: Path) -> BadFile:
