@@ -92,7 +92,7 @@ def test_run_and_run_sync_take_the_same_and_nothing_else():
 def test_an_agent_has_ten_parameters_and_each_is_described():
     named = [*inspect.signature(Agent).parameters]
     assert len(named) == 10
-    assert all(re.search(rf"^ +{name} \(", Agent.__doc__, re.MULTILINE) for name in named)
+    assert all(re.search(rf"^ +{name} \(", Agent.__doc__ or "", re.MULTILINE) for name in named)
 
 
 def test_dir_lists_each_public_name_once_and_nothing_else():

@@ -21,6 +21,12 @@ def pytest_addoption(parser):
     parser.addoption("--release", action="store_true", help=text)
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leave out what only a release is tried with."""
+    if not config.getoption("--release", default=False):
+        items[:] = [item for item in items if item.get_closest_marker("release") is None]
+
+
 def pytest_generate_tests(metafunc):
     if "installed" not in metafunc.fixturenames:
         return

@@ -45,10 +45,8 @@ def shell(tmp_path):
     return lambda line: subprocess.run(line, check=False, shell=True, cwd=tmp_path, env=own, **pipes).stdout  # noqa: S602
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_line_of_a_hint_adds_what_is_missing(way, shell, request):
-    if way in SLOW and not request.config.getoption("--release", default=False):
-        pytest.skip("`make release-check` tries it")
+@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.release] * (way in SLOW)) for way in WAYS])
+def test_the_line_of_a_hint_adds_what_is_missing(way, shell):
     install, program = (part.format(wheel=shlex.quote(str(built().wheel)), root=ROOT) for part in WAYS[way])
     installing = shell(install)
     found = NEEDS.search(output := shell(f"{program} list"))

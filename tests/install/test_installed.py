@@ -61,9 +61,8 @@ def test_an_extra_does_what_it_is_for_and_without_it_a_hint_names_it(installed, 
     assert (hint in output) != is_there, output
 
 
-def test_pi_heif_takes_the_place_of_pillow_heif(home, request):
-    if not request.config.getoption("--release", default=False):
-        pytest.skip("`make release-check` tries it")
+@pytest.mark.release
+def test_pi_heif_takes_the_place_of_pillow_heif(home):
     output = TRIALS["images"].run(install(built().wheel, beside=("pi-heif",)), home)
     assert TRIALS["images"].success in output
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 
 from msgspec.structs import replace
@@ -59,6 +60,7 @@ def reporting(api: str, host: Host) -> Host:
     return replace(host, read=read, serialize=serialize)
 
 
+@cache
 def stand_ins(provider: str) -> tuple[Host, ...]:
     """The host of the vendor whose API a provider of the table speaks, if it has none of its own, below any path."""
     vendors = {VENDORS[family.api] for family in table_rows(provider)}

@@ -18,6 +18,7 @@ from showandtell.plugins import Registry, instances_of
 
 #: The modules of an API. The last one, for the strict checks, may be missing.
 RENDER, PARSE, RULES = "render", "parse", "rules"
+#: The form of the names of APIs and providers.
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
@@ -51,8 +52,8 @@ class Api(Struct, frozen=True, kw_only=True):
             return False
 
 
-REGISTRY: Final = Registry[Api](
-    "showandtell.apis", "API", instances_of(Api), lambda api: api.name, VENDORS.__contains__
+REGISTRY: Final = Registry(
+    "showandtell.apis", "API", instances_of(Api), name_of=lambda api: api.name, is_built_in=VENDORS.__contains__
 )
 
 

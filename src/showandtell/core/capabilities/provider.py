@@ -8,14 +8,13 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, ValidationError, convert, field, to_builtins
 
+from showandtell.core.capabilities.apis import NAME
 from showandtell.core.capabilities.cells import Api
 from showandtell.core.capabilities.family import Family
 from showandtell.errors import BadInput
 
 #: The header that carries a key.
 KeyHeader: TypeAlias = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key"]
-
-NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
 #: What a call id becomes that an API doesn't take: nine letters and digits.

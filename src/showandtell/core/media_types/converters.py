@@ -73,12 +73,12 @@ class Converter(Struct, frozen=True, kw_only=True):
             raise BadInput(f"nothing tells files of {self.media_type}: give their signature or their suffix")
 
 
-REGISTRY: Final = Registry[Converter](
+REGISTRY: Final = Registry(
     "showandtell.converters",
     "converter of",
     instances_of(Converter),
-    lambda made: made.media_type,
-    READ_HERE.__contains__,
+    name_of=lambda converter: converter.media_type,
+    is_built_in=READ_HERE.__contains__,
 )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, cast
@@ -32,6 +33,17 @@ class ResponseParser(Protocol):
         ...
 
 
+@contextmanager
+def unreadable_answers(api: Api) -> Generator[None]:
+    """Raise `BadAnswer` for what the reader of a package raises. Errors of decoding pass."""
+    try:
+        yield
+    except (BadAnswer, *DECODE_ERRORS):
+        raise
+    except Exception as error:
+        raise BadAnswer(f"the parser of {api} failed: {type(error).__name__}: {error}") from error
+
+
 @dataclass(frozen=True, slots=True)
 class PackageParser:
     """The parser of a package, with the limits of ours. What its code raises is the error of an unreadable answer."""
@@ -56,12 +68,8 @@ class PackageParser:
         return full_parser(self._parse_full)(data)
 
     def _parse_full(self, data: bytes) -> list[StreamEvent]:
-        try:
+        with unreadable_answers(self.api):
             return [*self.module.parse_full(data)]
-        except (BadAnswer, *DECODE_ERRORS):
-            raise
-        except Exception as error:
-            raise BadAnswer(f"the parser of {self.api} failed: {type(error).__name__}: {error}") from error
 
 
 class PackageReader:
@@ -79,16 +87,13 @@ class PackageReader:
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
         """Read the data of one event."""
-        try:
+        with unreadable_answers(self._api):
             self._reader.read(text, events)
-        except (BadAnswer, *DECODE_ERRORS):
-            raise
-        except Exception as error:
-            raise BadAnswer(f"the parser of {self._api} failed: {type(error).__name__}: {error}") from error
 
     def end(self, events: list[StreamEvent]) -> None:
         """Append the event that ends the message, unless `done`."""
-        self._reader.end(events)
+        with unreadable_answers(self._api):
+            self._reader.end(events)
 
 
 @cache
