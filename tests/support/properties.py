@@ -8,5 +8,5 @@ USUAL = 100
 
 def examples(count=USUAL, *, suppress=(), **more):
     """Settings of a property test: `count` examples in `make test`, ten times as many in a random search."""
-    max_examples = count * settings.default.max_examples // USUAL
+    max_examples = max(1, count * settings.default.max_examples // USUAL)
     return settings(max_examples=max_examples, suppress_health_check=[HealthCheck.too_slow, *suppress], **more)

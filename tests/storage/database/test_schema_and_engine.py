@@ -142,9 +142,16 @@ async def test_a_worker_with_an_engine_hears_of_others_at_once(engine, tmp_path)
         await notifications.close()
 
 
+def closed_connection():
+    """A connection of SQLite's driver."""
+    connection = sqlite3.connect(":memory:")
+    connection.close()
+    return connection
+
+
 OTHERS = {
     "SQLite": lambda _, folder: create_engine(f"sqlite:///{folder}/test.db"),
-    "a connection": lambda *_: sqlite3.connect(":memory:"),
+    "a connection": lambda *_: closed_connection(),
     "asyncio": lambda url, _: create_engine(read_url(url).set(drivername="postgresql+psycopg_async")),
 }
 

@@ -71,7 +71,9 @@ export async function files_are_in_number_order_and_leave_room_for_the_question(
   await attach(page, first, textFile("two.txt", "words\n".repeat(40)), imageFile("three.png"), imageFile("four.png"));
   await sendAndWait(page, "What are these?");
   await userMessages(page).getByRole("list", { name: "2 images" }).waitFor();
-  assert.deepEqual(await textsOf(userMessages(page).locator(".file-badge")), ["image 1", "text 2", "image 3", "image 4"]);
+  const badges = userMessages(page).locator(".file-badge");
+  await context.until("all files are shown", async () => (await badges.count()) === 4);
+  assert.deepEqual(await textsOf(badges), ["image 1", "text 2", "image 3", "image 4"]);
   await waitForImages(context, userMessages(page).getByRole("figure", { name: "image 1: one.png" }));
   await userMessages(page).locator(".file-scroll").waitFor();
   for (const preview of await userMessages(page).locator(".file-picture, .file-scroll").all())
