@@ -196,7 +196,7 @@ def test_a_host_that_speaks_before_it_is_asked_is_connected_to_once(tls, trustin
 
     server, tls.maximum_version = Early(OK), ssl.TLSVersion.TLSv1_2  # where a host's words may end the handshake
     # From Python 3.13 on, the words break the connection.
-    with pytest.raises((BadAnswer, ConnectionResetError), match="doesn't speak HTTP|broke the connection"):
+    with pytest.raises((BadAnswer, ConnectionResetError), match=r"doesn't speak HTTP|broke the connection"):
         ask(server, tls, trusting, timeouts=Timeouts(total=2))
     assert server.connections == 1
 
