@@ -108,6 +108,13 @@ def test_base64_that_structured_content_repeats_is_dropped():
     assert collect(mcp_result(mcp_image(), structured={"result": [block]})) == (IMAGE,)
 
 
+def test_structured_content_with_the_bytes_of_a_resource_says_nothing_new():
+    resource = {"uri": "file:///a.png", "mimeType": "image/png", "blob": base64(PNG)}
+    content = [{"type": "resource", "resource": resource}]
+    (part,) = collect({"content": content, "isError": False, "structuredContent": {"blob": base64(PNG)}})
+    assert part.read() == PNG
+
+
 def test_structured_content_nested_too_deep_is_refused():
     deep: dict = {}
     for _ in range(5000):
@@ -146,6 +153,8 @@ def test_single_google_files_are_files():
     address = "gs://bucket/a.png"
     assert collect(google.Blob(data=PNG, mime_type="image/png")) == (IMAGE,)
     assert collect(google.FileData(file_uri=address, mime_type="image/png")) == (File.from_uri(address, "image/png"),)
+    named = google.FileData(file_uri=address, mime_type="image/png", display_name="a.png")
+    assert collect(named) == (File.from_uri(address, "image/png", "a.png"),)
     assert collect(google.Image(image_bytes=PNG, mime_type="image/png")) == (IMAGE,)
     assert collect(google.Image(gcs_uri=address)) == (File.from_uri(address),)
 

@@ -179,6 +179,11 @@ def test_any_cells_have_words_and_csv_in_utf_8(rows, twice):
         assert io.TextIOWrapper(stream, "utf-8").read().startswith("n" if not twice or not rows else ",n")
 
 
+def test_objects_in_a_polars_table_are_written_as_python():
+    frame = pl.DataFrame({"a": pl.Series([{1, 2}, None], dtype=pl.Object)})
+    assert ToolResult(frame).files[0].read() == b'a\n"{1, 2}"\n\n'
+
+
 def test_huge_cells_are_cut():
     frame = pd.DataFrame({"a": [np.zeros(10**6), [0] * 10**6]})
     assert len(words(frame)) < 500

@@ -119,7 +119,13 @@ def test_json_with_a_file_stays_as_it_is_beside_a_long_text():
 @pytest.mark.parametrize("audience", ["both", "assistant", "user"])
 def test_the_file_is_for_those_who_may_read_the_text(audience):
     draft = bounded(Text("word " * 1000, audience), limit=1000)
+    assert len(files_of(draft)) == 1
     assert {part.audience for part in draft.parts if isinstance(part, Text | File)} == {audience}
+
+
+def test_the_file_of_a_result_without_a_tool_is_called_result():
+    draft = bound_text(Draft("tool", (Text("word " * 1000),), "c1"), 1000)
+    assert [file.name for file in files_of(draft)] == ["result.txt"]
 
 
 def test_text_for_the_user_takes_nothing_of_the_models_bound():

@@ -373,6 +373,10 @@ def test_a_tool_result_inside_another_is_flattened_with_its_error_and_metadata()
     assert collect(["see", inner]) == (Text("see"), Text("boom"), IMAGE)
 
 
+def test_metadata_that_is_given_precedes_that_of_a_value():
+    assert ToolResult(ToolResult("a", metadata="inner"), metadata="outer").metadata == "outer"
+
+
 def test_a_tool_result_is_a_value():
     assert ToolResult("a", IMAGE, metadata=[1]) == ToolResult("a", IMAGE)
     assert len({ToolResult("a", metadata={}), ToolResult("a")}) == 1
@@ -481,6 +485,23 @@ def test_text_after_a_data_uri_stays_text(words):
     assert [getattr(part, "text", "") for part in collect(f"{URI}{words}")] == ["", words]
 
 
+def test_only_a_full_line_of_a_data_uri_continues_in_the_next_one():
+    file, rest = collect("data:text/plain;base64,aGVs\nbG8h")
+    assert file.read() == b"hel"
+    assert rest.text == "\nbG8h"
+
+
+def test_a_data_uri_may_name_its_file():
+    (file,) = collect(f'data:image/png; charset=x; Name="a%20b.png";base64,{base64(PNG)}')
+    assert file.name == "a b.png"
+
+
+def test_words_around_a_data_uri_have_a_utf_8_form():
+    first, _, last = collect(f"\ud83d\ude00 {URI} \ud800")
+    assert first.text == "\U0001f600 "
+    assert last.text == " \ufffd"
+
+
 def test_a_truncated_data_uri_is_a_truncated_file_and_not_text():
     (cut,) = collect(URI[: len(URL_HEAD) + 41])
     assert cut.read() == PNG[:30]
@@ -513,3 +534,15 @@ def test_long_base64_without_a_signature_stays_text(text):
 def test_the_address_of_a_foreign_image_block_is_words_and_not_fetched():
     (part,) = collect({"type": "input_image", "image_url": "https://example.com/a.png"})
     assert part.text == "input_image (not fetched): https://example.com/a.png"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "input_file", "file_id": "file-1"},
+        {"type": "file", "file": {"file_id": "file-1"}},
+        {"type": "document", "source": {"type": "file", "file_id": "file-1"}},
+    ],
+)
+def test_the_id_of_a_file_that_a_provider_has_is_words(block):
+    assert collect(block) == (Text(f"{block['type']}: file-1"),)

@@ -41,6 +41,7 @@ const NAMES = new Map<string, PlainKey>([
   ["application/vnd.oasis.opendocument.text", "files.openText"],
   ["application/vnd.oasis.opendocument.spreadsheet", "files.openSpreadsheet"],
   ["application/vnd.oasis.opendocument.presentation", "files.openPresentation"],
+  ["application/x-ipynb+json", "files.notebook"],
   ["application/octet-stream", "files.unknownType"],
   ["application/zip", "files.zip"],
   ["application/pdf", "files.pdf"],

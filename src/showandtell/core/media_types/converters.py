@@ -127,3 +127,13 @@ def is_text_type(claim: str | None) -> bool:
         return claim is not None
     converter = find_converter(claim)
     return converter is not None and not converter.signature and claim not in UNREADABLE
+
+
+register_converter(
+    Converter(
+        media_type="application/x-ipynb+json",
+        becomes="text/markdown",
+        function="showandtell.media.convert.notebooks:write_notebook",
+        suffix=".ipynb",
+    )
+)

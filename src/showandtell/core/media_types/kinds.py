@@ -11,6 +11,7 @@ DOCUMENTS = frozenset(
         "application/msword",
         "application/vnd.ms-excel",
         "application/vnd.ms-powerpoint",
+        "application/x-ipynb+json",
         "application/vnd.ms-excel.sheet.binary.macroenabled.12",
         "application/vnd.ms-excel.sheet.macroenabled.12",
         "application/vnd.ms-excel.template.macroenabled.12",

@@ -23,6 +23,7 @@ TYPES = {
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "application/x-ipynb+json": "notebook",
 }
 #: Starts of a reason that repeat how the file was sent.
 REPEATED = ("converted: ", "given as words: ", "kept from the model: ")

@@ -309,6 +309,7 @@ export default {
   "files.openText": "OpenDocument-Text",
   "files.openSpreadsheet": "OpenDocument-Tabelle",
   "files.openPresentation": "OpenDocument-Präsentation",
+  "files.notebook": "Jupyter-Notebook",
   "files.unknownType": "unbekannter Typ",
   "files.pdf": "PDF",
   "files.zip": "ZIP-Archiv",

@@ -307,6 +307,7 @@ export default {
   "files.openText": "OpenDocument text",
   "files.openSpreadsheet": "OpenDocument spreadsheet",
   "files.openPresentation": "OpenDocument presentation",
+  "files.notebook": "Jupyter notebook",
   "files.unknownType": "unknown type",
   "files.pdf": "PDF",
   "files.zip": "ZIP archive",
