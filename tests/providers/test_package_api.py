@@ -185,8 +185,10 @@ def test_the_rules_refuse_what_the_host_refuses():
 
 
 def test_an_api_that_nobody_registered_is_named():
-    with pytest.raises(BadInput, match="the API 'acme-other' is not known"):
-        parser_of("acme-other")
+    with pytest.raises(BadInput, match=r"the API 'nowhere' is not known\. Register it, or install the package"):
+        parser_of("nowhere")
+    with pytest.raises(BadInput, match=r"the API 'openai-chats' is not known\. Did you mean 'openai-chat'\?"):
+        parser_of("openai-chats")
     for taken in ("openai-chat", "acme-talk"):
         with pytest.raises(BadInput, match="there is another API"):
             register_api(Api(name=taken, package="acme_other"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import PurePath
 from traceback import extract_tb
@@ -86,7 +87,7 @@ def find_module(api: str, part: str) -> str:
     if api in VENDORS:
         return f"showandtell.core.wire.{api.replace('-', '_')}.{part}"
     if (known := REGISTRY.find(api)) is None:
-        raise BadInput(
-            f"the API {api!r} is not known: register it with register_api, or install the package that has it"
-        )
+        similar = get_close_matches(api, (*VENDORS, *REGISTRY.all()), 1)
+        hint = f"Did you mean {similar[0]!r}?" if similar else "Register it, or install the package that has it."
+        raise BadInput(f"the API {api!r} is not known. {hint}")
     return f"{known.package}.{part}"
