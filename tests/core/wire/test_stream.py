@@ -86,6 +86,7 @@ def test_a_complete_body_of_hostile_bytes_is_a_bad_answer():
             parse_anthropic.parse_full(data)
 
 
+#: The last event of each API with its usage, and the API's name of the prompt's token count.
 ENDS = {
     "anthropic-messages": (
         '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":USAGE}\n\ndata: {"type":"message_stop"}',

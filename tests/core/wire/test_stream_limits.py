@@ -1,9 +1,9 @@
 """How much of an answer is read: the limits that all stream parsers share."""
 
-import json
 from functools import partial
 
 import pytest
+from msgspec.json import encode
 
 from showandtell.core.events.types import ProviderFault, StepEnd, ToolInputStart, Usage
 from showandtell.core.wire.openai_chat import parse as parse_openai_chat
@@ -33,20 +33,19 @@ def test_many_calls_without_an_index_need_no_search():
     assert len({event.call_id for event in events if isinstance(event, ToolInputStart)}) == MAX_PARTS
 
 
-def numbered(at):
-    """Return a call in the API's format."""
-    return {
-        "anthropic-messages": {"type": "tool_use", "id": f"c{at}", "name": "f", "input": {}},
-        "openai-chat": {"index": at, "id": f"c{at}", "function": {"name": "f"}},
-        "openai-responses": {"type": "function_call", "call_id": f"c{at}", "name": "f", "arguments": "{}"},
-        "gemini": {"functionCall": {"name": "f"}},
-        "bedrock-converse": {"toolUse": {"toolUseId": f"c{at}", "name": "f", "input": {}}},
-    }
+#: A call in each API's format.
+CALLS = {
+    "anthropic-messages": lambda at: {"type": "tool_use", "id": f"c{at}", "name": "f", "input": {}},
+    "openai-chat": lambda at: {"index": at, "id": f"c{at}", "function": {"name": "f"}},
+    "openai-responses": lambda at: {"type": "function_call", "call_id": f"c{at}", "name": "f", "arguments": "{}"},
+    "gemini": lambda _: {"functionCall": {"name": "f"}},
+    "bedrock-converse": lambda at: {"toolUse": {"toolUseId": f"c{at}", "name": "f", "input": {}}},
+}
 
 
 def call_start(api, at):
     """Return the stream event that starts a call."""
-    call = numbered(at)[api]
+    call = CALLS[api](at)
     return {
         "anthropic-messages": {"type": "content_block_start", "index": at, "content_block": call},
         "openai-chat": {"choices": [{"delta": {"tool_calls": [call]}}]},
@@ -58,7 +57,7 @@ def call_start(api, at):
 
 def whole_of(api, count):
     """Return a complete response with this many calls."""
-    calls = [numbered(at)[api] for at in range(count)]
+    calls = [*map(CALLS[api], range(count))]
     return {
         "anthropic-messages": {"type": "message", "content": calls},
         "openai-chat": {"choices": [{"message": {"tool_calls": calls}}]},
@@ -69,7 +68,7 @@ def whole_of(api, count):
 
 
 def sse(*chunks):
-    return b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks)
+    return b"".join(b"data: " + encode(chunk) + b"\n\n" for chunk in chunks)
 
 
 @pytest.mark.parametrize("api", PARSERS)
@@ -85,9 +84,9 @@ def test_a_stream_of_endless_parts_is_a_bad_answer(api):
 
 @pytest.mark.parametrize("api", PARSERS)
 def test_a_complete_body_has_the_same_limit_of_parts(api):
-    assert len(PARSERS[api].parse_full(json.dumps(whole_of(api, MAX_PARTS)).encode())) > MAX_PARTS
+    assert len(PARSERS[api].parse_full(encode(whole_of(api, MAX_PARTS)))) > MAX_PARTS
     with pytest.raises(BadAnswer, match="more than 10000 parts"):
-        PARSERS[api].parse_full(json.dumps(whole_of(api, MAX_PARTS + 1)).encode())
+        PARSERS[api].parse_full(encode(whole_of(api, MAX_PARTS + 1)))
 
 
 def test_alternating_texts_and_reasoning_count_as_parts():
@@ -107,15 +106,12 @@ def test_an_unknown_stop_reason_is_shortened():
     parser, reason = parser_of("openai-chat"), "a" * 1_000_000
     assert parser.feed(sse({"choices": [{"finish_reason": reason}]})) == []
     assert parser.finish() == [StepEnd("cut", Usage(), reason[:MAX_DETAIL])]
-    complete = parse_openai_chat.parse_full(json.dumps({"choices": [{"finish_reason": reason}]}).encode())
+    complete = parse_openai_chat.parse_full(encode({"choices": [{"finish_reason": reason}]}))
     assert complete == [StepEnd("cut", Usage(), reason[:MAX_DETAIL])]
 
 
 def test_the_problem_of_a_missing_file_is_shortened():
     error = {"message": "a" * 1_000_000}
     answer = {"output": {"message": {"content": [{"image": {"format": "png", "error": error}}]}}}
-    image, _ = PARSERS["bedrock-converse"].parse_full(json.dumps(answer).encode())
+    image, _ = PARSERS["bedrock-converse"].parse_full(encode(answer))
     assert image.problem == f"was not made ({'a' * MAX_DETAIL})"
-
-
-#: The last event of each API with its usage, and the API's name of the prompt's token count.
