@@ -24,6 +24,7 @@ from showandtell.core.display.layout import (
     Rows,
     Words,
 )
+from showandtell.core.display.words import one_line
 
 EVIL = """<script>alert(1)</script><img src=x onerror=alert(1)>"'> [red]x[/red] $\\href{javascript:alert(1)}{x}$ \x1b[31m"""
 TAGS = {"div", "b", "pre", "figure", "img", "figcaption", "details", "summary", "ul", "li"}
@@ -137,3 +138,9 @@ def test_rich_prints_texts_without_markup_or_control_characters():
 
 def test_a_long_text_is_cut_with_its_length():
     assert f"{'x' * MAX_TEXT}… (1,000 more characters)" in to_html([Words("a", "x" * (MAX_TEXT + 1000))])
+
+
+def test_a_line_of_a_long_text_is_made_of_its_start():
+    assert one_line("a\x1b\n b" * 100_000, 7) == "a ba ba …"
+    assert one_line(f"{' ' * 100_000}b", 7) == "…"
+    assert one_line("a b", 3) == "a b"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 MAX_LINE = 400
+#: How much of a text is read for a line, as a multiple of the line's maximum length.
+READ = 8
 
 
 def plain(text: object) -> str:
     """Untrusted text without control characters, which could drive the terminal; line ends and tabs stay."""
-    return "".join(char for char in str(text) if char.isprintable() or char in "\n\t")
+    text = str(text)
+    return text if text.isprintable() else "".join(char for char in text if char.isprintable() or char in "\n\t")
 
 
 def short(text: object) -> str:
@@ -16,10 +19,16 @@ def short(text: object) -> str:
 
 
 def one_line(value: object, max_length: int | None = None) -> str:
-    """Untrusted text on one line, without control characters, cut to `max_length` characters."""
-    printable = "".join(character for character in str(value) if character.isprintable() or character.isspace())
+    """Untrusted text on one line, without control characters, cut to `max_length` characters.
+
+    Of a long text only the start is read, so runs of blanks in it may make the line shorter.
+    """
+    whole = str(value)
+    text = whole if max_length is None else whole[: READ * max_length]
+    printable = "".join(character for character in text if character.isprintable() or character.isspace())
     line = " ".join(printable.split())
-    return line if max_length is None or len(line) <= max_length else line[:max_length] + " …"
+    is_cut = len(text) < len(whole) or (max_length is not None and len(line) > max_length)
+    return f"{line[:max_length]} …".lstrip() if is_cut else line
 
 
 def counted(number: int, what: str) -> str:
