@@ -13,11 +13,16 @@ from importlib.metadata import EntryPoint, distributions, entry_points
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
+from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec.structs import fields
+
 from showandtell.errors import BadInput
 
 T = TypeVar("T")
 #: What the groups of our entry points begin with.
 PREFIX: Final = "showandtell."
+#: Bytes are bytes in what packages bring, and no base64.
+KEPT: Final = (bytes,)
 
 
 class Registry(Generic[T]):
@@ -73,6 +78,17 @@ class Registry(Generic[T]):
                     except BadInput as error:
                         warnings.warn(f"{describe(entry)} is left out: {error}", RuntimeWarning, stacklevel=4)
             self._is_complete = True
+
+
+def check_types(value: Struct, what: str) -> None:
+    """Raise `BadInput` for a member of another type than its class says, such as an unknown word."""
+    for each in fields(value):
+        member = getattr(value, each.name)
+        try:
+            plain = dict(member) if isinstance(member, Mapping) else to_builtins(member, builtin_types=KEPT)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            convert(plain, each.type, builtin_types=KEPT)
+        except (ValidationError, TypeError, ValueError) as error:
+            raise BadInput(f"{each.name} of {what} is invalid: {error}") from None
 
 
 def instances_of(kind: type[T]) -> Callable[[str, object], T]:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
+from showandtell.core.capabilities.provider import HeaderName, HeaderValue
 from showandtell.core.capabilities.registry import is_known, registered_so_far
 from showandtell.core.capabilities.table import PROVIDERS
 from showandtell.core.media_types.kinds import Kind
@@ -29,8 +30,6 @@ AtLeast1: TypeAlias = Annotated[int, Meta(ge=1)]
 Positive: TypeAlias = Annotated[float, Meta(gt=0)]
 Share: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 NotEmpty: TypeAlias = Annotated[str, Meta(min_length=1)]
-HeaderName: TypeAlias = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")]
-HeaderValue: TypeAlias = Annotated[str, Meta(pattern=r"\A[\x20-\x7e]*\Z")]
 Port: TypeAlias = Annotated[int, Meta(ge=0, le=65535)]
 
 

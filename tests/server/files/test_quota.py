@@ -19,6 +19,8 @@ from support.serving import chat_body, serving
 pytestmark = pytest.mark.anyio
 QUOTA = 1000
 FILE = "https://pictures.test/a.bin"
+#: Each has room, both together have not.
+FILES = os.urandom(600), os.urandom(600)
 
 
 @asynccontextmanager
@@ -101,6 +103,15 @@ async def test_files_of_one_message_that_are_too_many_together_are_507(tmp_path)
             async with site.session.post(path, **several) as response:
                 assert response.status == 507, path
             assert await stored(site) == [0, 0]
+
+
+async def test_stored_uploads_of_one_message_that_are_too_many_together_are_507(tmp_path):
+    async with serving(tmp_path) as site, site.session.post("/api/attachments", data=form(*FILES)) as response:
+        ids = [file["id"] for file in (await response.json())["attachments"]]
+    async with serving(tmp_path, place={"quota": QUOTA}) as site:
+        async with site.session.post("/api/chat", json=chat_body("look", files=ids)) as response:
+            assert response.status == 507
+        assert await stored(site) == [2, 0]
 
 
 async def test_every_route_that_stores_files_is_tested(tmp_path):

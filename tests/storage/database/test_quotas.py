@@ -7,11 +7,14 @@ from sqlalchemy import event, select
 
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
+from showandtell.errors import QuotaExceeded
 from showandtell.storage.database.quotas import REFERENCE_SECONDS, Quotas
 from showandtell.storage.database.tables import blobs, known
 from support.stores import note, post, show, user_draft
 
 pytestmark = pytest.mark.anyio
+#: Texts of 60 characters each.
+SIXTY = [f"{number:060}" for number in range(3)]
 
 
 async def conversions(store):
@@ -80,6 +83,15 @@ async def test_of_many_files_at_once_as_many_are_let_in_as_the_owner_has_room_fo
         files = [conversation.attachments[1] for conversation in conversations]
         assert sum(file.facts.size for file in files if file.facts) == 300
         assert sum("all your files have 300 bytes" in (file.problem or "") for file in files) == 5
+
+
+async def test_files_that_a_conversation_gets_count_together(place):
+    async with place.store(quotas=Quotas(conversation=150)) as store:
+        conversation = await store.create()
+        files = [file.facts for file in await conversation.probe(user_draft("", *map(note, SIXTY)))]
+        await conversation.check_quotas(files[:2])
+        with pytest.raises(QuotaExceeded, match="has 180 bytes"):
+            await conversation.check_quotas(files)
 
 
 async def test_bytes_that_no_message_named_count_against_the_quota_for_an_hour(place, clock):

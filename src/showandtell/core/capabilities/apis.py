@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from showandtell.core.capabilities.cells import VENDORS
 from showandtell.errors import BadInput, CannotRender, ShowAndTellError
-from showandtell.plugins import Registry, instances_of
+from showandtell.plugins import Registry, check_types, instances_of
 
 #: The modules of an API. The last one, for the strict checks, may be missing.
 RENDER, PARSE, RULES = "render", "parse", "rules"
@@ -41,6 +41,7 @@ class Api(Struct, frozen=True, kw_only=True):
     package: str
 
     def __post_init__(self) -> None:
+        check_types(self, f"the API {self.name!r}")
         if not NAME.fullmatch(self.name):
             raise BadInput(f"{self.name!r} is no name of an API: use lower-case letters, digits and hyphens")
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct, ValidationError, convert, field, to_builtins
+from msgspec import Meta, Struct, field
 
 from showandtell.core.capabilities.apis import NAME
 from showandtell.core.capabilities.cells import Api
 from showandtell.core.capabilities.family import Family
 from showandtell.errors import BadInput
+from showandtell.plugins import check_types
 
+#: Printable ASCII, as headers are sent.
+HeaderName: TypeAlias = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")]
+HeaderValue: TypeAlias = Annotated[str, Meta(pattern=r"\A[\x20-\x7e]*\Z")]
 #: The header that carries a key.
 KeyHeader: TypeAlias = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key"]
 
@@ -55,10 +59,11 @@ class Provider(Struct, frozen=True, kw_only=True):
     api: Api
     families: tuple[Family, ...]
     auth: ApiKey | None = None
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[HeaderName, HeaderValue] = field(default_factory=dict[str, str])
     title: str = ""
 
     def __post_init__(self) -> None:
+        check_types(self, f"the provider {self.name!r}")
         if not NAME.fullmatch(self.name):
             raise BadInput(f"{self.name!r} is no name of a provider: use lower-case letters, digits and hyphens")
         if not self.base_url.startswith(("https://", "http://")):
@@ -71,16 +76,12 @@ class Provider(Struct, frozen=True, kw_only=True):
                     f"the family of {family.example} is one of {family.provider!r} with {family.api!r}: it belongs to "
                     f"{self.name!r} with {self.api!r}"
                 )
-            check_values(family)
+            check_example(family)
             check_expressions(family)
 
 
-def check_values(family: Family) -> None:
-    """Raise `BadInput` for a value of another type, such as a verdict that doesn't exist, or an example of others."""
-    try:
-        convert(to_builtins(family), Family)
-    except ValidationError as error:
-        raise BadInput(f"the family of {family.example} is invalid: {error}") from None
+def check_example(family: Family) -> None:
+    """Raise `BadInput` for an example that is no model of its family."""
     if not family.has(family.example):
         raise BadInput(f"the example {family.example!r} is no model of its family: {', '.join(family.patterns)}")
 

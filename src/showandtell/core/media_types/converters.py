@@ -15,7 +15,7 @@ from msgspec import Struct
 from showandtell.core.media_types.claims import EXTENSIONS, is_text_claim, normalize_type, read_claim
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.errors import BadInput
-from showandtell.plugins import Registry, instances_of
+from showandtell.plugins import Registry, check_types, instances_of
 
 #: Documents that nothing here reads, and the format to save them in.
 UNREADABLE: Final = {
@@ -57,6 +57,7 @@ class Converter(Struct, frozen=True, kw_only=True):
     suffix: str = ""
 
     def __post_init__(self) -> None:
+        check_types(self, f"the converter of {self.media_type!r}")
         if normalize_type(self.media_type) != self.media_type:
             raise BadInput(f"{self.media_type!r} is no media type in its usual form, such as 'application/dicom'")
         if self.becomes not in READ_HERE:
@@ -67,8 +68,6 @@ class Converter(Struct, frozen=True, kw_only=True):
             raise BadInput(f"{self.suffix!r} is no suffix: write it as in '.stl'")
         if (read_as := EXTENSIONS.get(self.suffix)) in READ_HERE and not self.signature:
             raise BadInput(f"files with the suffix {self.suffix} are read here as {read_as}: give a signature")
-        if not isinstance(self.signature, bytes):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody checks it
-            raise BadInput(f"the signature {self.signature!r} is no bytes: write b'…'")
         if not (self.signature or self.suffix or self.media_type in UNREADABLE):
             raise BadInput(f"nothing tells files of {self.media_type}: give their signature or their suffix")
 
