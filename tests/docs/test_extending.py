@@ -11,22 +11,9 @@ from contextlib import closing
 import pytest
 
 from support.docs_generator import GENERATOR
-from support.extensions import ENTRY_POINTS, REGISTER, STL, write_files
+from support.extensions import REGISTER, STL, install, write_files
 from support.fixtures import png
 from support.paths import SRC
-
-EYE = "acme:gpt-5-mini"  # the strict host knows the models of OpenAI
-
-
-def install(folder, entry_points=ENTRY_POINTS):
-    """Put the files of the page, and what an installer writes of their package, into a folder."""
-    write_files(folder)
-    provider = folder / "acme_provider.py"
-    provider.write_text(provider.read_text().replace('"acme-eye*"', '"acme-eye*", "gpt*"'))
-    (folder / "acme-1.0.dist-info").mkdir()
-    (folder / "acme-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
-    groups = re.sub(r'project\.entry-points\."(\S+)"', r"\1", entry_points).replace('"', "")
-    (folder / "acme-1.0.dist-info/entry_points.txt").write_text(groups)
 
 
 def run(folder, *arguments, status=0, **environ):
@@ -52,16 +39,16 @@ def ask(folder, *arguments, **environ):
 
 @pytest.fixture
 def host():
-    """The variables of the provider, whose host is the strict one of OpenAI."""
+    """The variables of the provider, whose host is the strict one of vLLM, which has models of any name."""
     with GENERATOR.serve() as environ:
-        address, key = environ["SHOWANDTELL_OPENAI_BASE_URL"], environ["OPENAI_API_KEY"]
+        address, key = environ["SHOWANDTELL_VLLM_BASE_URL"], "a key"
         yield {"SHOWANDTELL_ACME_BASE_URL": address, "ACME_API_KEY": key}
 
 
 def test_a_package_brings_a_provider_to_the_command_line(tmp_path, host):
     install(tmp_path)
     (tmp_path / "red.png").write_bytes(png(12, 7))
-    output = ask(tmp_path, "what is it?", "--model", EYE, "--attach", "red.png", **host)
+    output = ask(tmp_path, "what is it?", "--model", "acme:acme-eye-1", "--attach", "red.png", **host)
     assert re.search(r"12 . 7 pixels", output)
     assert "| acme" in run(tmp_path, "-m", "showandtell", "matrix")
     (tmp_path / "showandtell.toml").write_text("[providers.acme]\napi_key = 'a key'\n")
@@ -69,7 +56,7 @@ def test_a_package_brings_a_provider_to_the_command_line(tmp_path, host):
 
 
 def test_a_program_registers_a_provider(tmp_path):
-    install(tmp_path, "")
+    write_files(tmp_path)
     render = "from showandtell import Draft, Text, render; hello = [Draft('user', (Text('hello'),))]\n"
     render += "import json; print(json.dumps(render(hello, model='acme:acme-eye-1', max_tokens=9).json()))"
     body = json.loads(run(tmp_path, "-c", REGISTER + render))
@@ -77,9 +64,12 @@ def test_a_program_registers_a_provider(tmp_path):
 
 
 def test_a_package_that_brings_something_else_is_named_and_left_out(tmp_path):
-    install(tmp_path, ENTRY_POINTS.replace(":ACME", ":WEB_IMAGES"))
+    install(tmp_path, [(":ACME", ":WEB_IMAGES")])
     output = run(tmp_path, "-m", "showandtell", "matrix")
-    assert "showandtell: acme: its entry point 'acme' in showandtell.providers is left out: it names tuple" in output
+    assert (
+        "showandtell: acme-showandtell: its entry point 'acme' in showandtell.providers is left out: it names tuple"
+        in output
+    )
     assert ".py:" not in output
     assert "| acme:" not in output
 
@@ -109,20 +99,23 @@ def test_a_package_brings_tools_that_are_named(tmp_path):
 
 
 def test_doctor_lists_what_packages_add_and_their_mistakes(tmp_path):
-    wrong = '[project.entry-points."showandtell.tool"]\nweather = "acme_weather:TOOLS"\n'
-    install(tmp_path, ENTRY_POINTS.replace("acme_stl:STL", "acme_stl:draw") + wrong)
+    wrong = '[project.entry-points."showandtell.tool"]\nweather = "acme_weather:TOOLS"\n\n[project.entry-points."showandtell.stores"]'
+    install(tmp_path, [("acme_stl:STL", "acme_stl:draw"), ('[project.entry-points."showandtell.stores"]', wrong)])
     (tmp_path / "acme_talk/render.py").write_text("import acme_lost")
     output = run(tmp_path, "-m", "showandtell", "doctor")
     assert "lacks   API acme-talk: the module render of the API acme-talk failed: ModuleNotFoundError: No" in output
-    assert re.search(r"ok      package acme: has apis acme-talk; .*tools weather", output)
-    assert "lacks   package acme: its entry point 'stl' in showandtell.converters is left out: it names" in output
-    assert "lacks   package acme: nothing reads the entry points of showandtell.tool; there are" in output
+    assert re.search(r"ok      package acme-showandtell: has apis acme-talk; .*tools weather", output)
+    assert (
+        "lacks   package acme-showandtell: its entry point 'stl' in showandtell.converters is left out: it names"
+        in output
+    )
+    assert "lacks   package acme-showandtell: nothing reads the entry points of showandtell.tool; there are" in output
 
 
 def test_tools_that_can_not_be_imported_differ_from_unknown_ones(tmp_path):
-    install(tmp_path, ENTRY_POINTS.replace("acme_weather:TOOLS", "acme_weather:TOOL"))
+    install(tmp_path, [("acme_weather:TOOLS", "acme_weather:TOOL")])
     output = run(tmp_path, "-m", "showandtell", "ask", "hi", "--tools", "weather", status=2)
-    assert "acme: its entry point 'weather' in showandtell.tools can't be loaded: AttributeError" in output
+    assert "acme-showandtell: its entry point 'weather' in showandtell.tools can't be loaded: AttributeError" in output
     assert "the package that has these tools can't be loaded" in output
 
 
