@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, distributions, entry_points
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
@@ -97,10 +98,20 @@ def instances_of(kind: type[T]) -> Callable[[str, object], T]:
     def read(_: str, found: object) -> T:
         if isinstance(found, kind):
             return found
-        article = "an" if kind.__name__[0] in "AEIOU" else "a"
-        raise BadInput(f"it names {type(found).__name__}, not {article} {kind.__name__}")
+        raise BadInput(f"it names {an(type(found))}, not {an(kind)}")
 
     return read
+
+
+def an(kind: type) -> str:
+    """The name of a class with its article."""
+    return f"{'an' if kind.__name__[0] in 'AEIOUaeiou' else 'a'} {kind.__name__}"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """A question with the known name that is nearest to a name; empty if none is near."""
+    near = get_close_matches(name, [*known], 1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def load_plugin(group: str, name: str) -> object | None:

@@ -205,7 +205,7 @@ def test_an_interrupt_ends_with_status_130_and_one_line(folder):
             "import time",
             "mine:time is a module: it must be a function, a Tool, a Toolset, or a list of them",
         ),
-        ("mine:TOOLS", "TOOLS = [1]", "mine:TOOLS is a int"),
+        ("mine:TOOLS", "TOOLS = [1]", "mine:TOOLS is an int"),
         ("mine:TOOLS", "x = = 1", "mine.py:1: SyntaxError: invalid syntax"),
         ("mine:TOOLS", "\nimport missing_package", "mine.py:2: ModuleNotFoundError: No module named 'missing_package'"),
         ("mine:TOOLS", "\n\nraise ValueError('so')", "mine.py:3: ValueError: so"),

@@ -67,7 +67,7 @@ def test_a_package_that_brings_something_else_is_named_and_left_out(tmp_path):
     install(tmp_path, [(":ACME", ":WEB_IMAGES")])
     output = run(tmp_path, "-m", "showandtell", "matrix")
     assert (
-        "showandtell: acme-showandtell: its entry point 'acme' in showandtell.providers is left out: it names tuple"
+        "showandtell: acme-showandtell: its entry point 'acme' in showandtell.providers is left out: it names a tuple"
         in output
     )
     assert ".py:" not in output
@@ -96,6 +96,10 @@ def test_a_package_brings_tools_that_are_named(tmp_path):
     output = ask(tmp_path, "/radar town=Ulm", "--tools", "weather")
     assert re.search(r"Ulm\.png: 400 . 300 pixels", output)
     assert "radar" not in ask(tmp_path, "/tools")
+    output = run(tmp_path, "-m", "showandtell", "ask", "hi", "--tools", "wether", status=2)
+    assert (
+        "no installed package has tools of this name; write MODULE:NAME for others. Did you mean 'weather'?" in output
+    )
 
 
 def test_doctor_lists_what_packages_add_and_their_mistakes(tmp_path):

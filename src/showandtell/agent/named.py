@@ -14,7 +14,7 @@ from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import AnyTool, Toolset, is_toolset, split_tools
 from showandtell.core.wire.hosted_tools import HostedTool, split_hosted
 from showandtell.errors import BadInput
-from showandtell.plugins import list_plugins, load_plugin
+from showandtell.plugins import an, list_plugins, load_plugin, suggestion
 
 #: Entry points of packages with tools: each names what MODULE:NAME may name.
 TOOLS = "showandtell.tools"
@@ -44,8 +44,11 @@ def find_tools(setting: str, name: str) -> object:
         names = list_plugins(TOOLS)
         if name in names:
             raise BadInput(f"{setting} {name}: the package that has these tools can't be loaded; a warning says why")
-        known = ", ".join(names) or "none"
-        raise BadInput(f"{setting} {name}: no installed package has these tools, only: {known}; or write MODULE:NAME")
+        known = f" Packages have: {', '.join(names)}." if names else ""
+        hint = suggestion(name, names) or known
+        raise BadInput(
+            f"{setting} {name}: no installed package has tools of this name; write MODULE:NAME for others.{hint}"
+        )
     return found
 
 
@@ -53,7 +56,7 @@ def import_function(setting: str, name: str) -> Callable[..., Any]:
     """The function at MODULE:NAME. Raises `BadInput`."""
     function = import_named(setting, name, "mytools:function")
     if not callable(function):
-        raise BadInput(f"{setting} {name} is a {type(function).__name__}: it must be a function")
+        raise BadInput(f"{setting} {name} is {an(type(function))}: it must be a function")
     return function
 
 
@@ -74,7 +77,7 @@ def as_list(setting: str, name: str, value: object) -> list[AnyTool]:
     tools: list[object] = list(cast("Iterable[object]", value)) if isinstance(value, list | tuple | set) else [value]
     for tool in tools:
         if not callable(tool) and not is_toolset(tool) and not isinstance(tool, HostedTool):
-            what = "a module" if isinstance(tool, ModuleType) else f"a {type(tool).__name__}"
+            what = "a module" if isinstance(tool, ModuleType) else an(type(tool))
             raise BadInput(f"{setting} {name} is {what}: it must be a function, a Tool, a Toolset, or a list of them")
     return cast("list[AnyTool]", tools)
 

@@ -48,5 +48,5 @@ def test_what_a_store_says_in_an_error_of_ours_is_kept(box, tmp_path, monkeypatc
 
 
 def test_the_schemes_of_packages_are_listed():
-    with pytest.raises(BadInput, match=r"bax: is not a file store: .* gs: or az:, box:"):
+    with pytest.raises(BadInput, match=r"bax: is not a file store: .* gs: or az:, box:\. Did you mean 'box'"):
         open_store("bax://host/folder")

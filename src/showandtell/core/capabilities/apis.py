@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import PurePath
 from traceback import extract_tb
@@ -15,7 +14,7 @@ from msgspec import Struct
 
 from showandtell.core.capabilities.cells import VENDORS
 from showandtell.errors import BadInput, CannotRender, ShowAndTellError
-from showandtell.plugins import Registry, check_types, instances_of
+from showandtell.plugins import Registry, check_types, instances_of, suggestion
 
 #: The modules of an API. The last one, for the strict checks, may be missing.
 RENDER, PARSE, RULES = "render", "parse", "rules"
@@ -88,7 +87,6 @@ def find_module(api: str, part: str) -> str:
     if api in VENDORS:
         return f"showandtell.core.wire.{api.replace('-', '_')}.{part}"
     if (known := REGISTRY.find(api)) is None:
-        similar = get_close_matches(api, (*VENDORS, *REGISTRY.all()), 1)
-        hint = f"Did you mean {similar[0]!r}?" if similar else "Register it, or install the package that has it."
-        raise BadInput(f"the API {api!r} is not known. {hint}")
+        hint = suggestion(api, (*VENDORS, *REGISTRY.all())) or " Register it, or install the package that has it."
+        raise BadInput(f"the API {api!r} is not known.{hint}")
     return f"{known.package}.{part}"

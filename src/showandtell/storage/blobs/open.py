@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from showandtell.errors import BadInput
 from showandtell.installation import install_command
+from showandtell.plugins import suggestion
 from showandtell.storage.blobs.bounded import Bounded
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.blobs.object_store import REGISTRY, REMOTE_SCHEMES, ObjectStore, open_package
@@ -31,8 +32,11 @@ def open_store(location: str | Path) -> Bounded:
         return open_folder(Path(unquote(urlsplit(text).path)))
     if "://" in text:
         if (known := REGISTRY.find(scheme)) is None:
-            others = "".join(f", {name}:" for name in REGISTRY.all())
-            raise BadInput(f"{scheme}: is not a file store: use a path, or a URL with file:, s3:, gs: or az:{others}")
+            packages = REGISTRY.all()
+            others = "".join(f", {name}:" for name in packages)
+            hint = suggestion(scheme, ("file", *REMOTE_SCHEMES, *packages))
+            known = f"use a path, or a URL with file:, s3:, gs: or az:{others}"
+            raise BadInput(f"{scheme}: is not a file store: {known}.{hint}")
         return open_objects(open_package(known, text))
     return open_folder(Path(text).expanduser())
 
