@@ -1,4 +1,4 @@
-# The chat server as an image: docs/deploy.md#in-containers. `docker build --tag showandtell .`
+# The chat server as an image: docs/deploy.md#13-in-containers. `docker build --tag showandtell .`
 ARG PYTHON=3.13-slim-trixie
 
 FROM python:${PYTHON} AS build
@@ -33,6 +33,6 @@ VOLUME /var/lib/showandtell
 EXPOSE 8000
 USER 10001
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
-    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/readyz', timeout=4)"]
+    CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ.get('SHOWANDTELL_PORT', '8000') + '/readyz', timeout=4)"]
 ENTRYPOINT ["with-secrets"]
 CMD ["showandtell", "serve"]

@@ -24,5 +24,7 @@ def problems(tag: str, version: str, changelog: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    (wanted,) = sys.argv[1:] or [""]
+    if len(sys.argv) != 2:
+        sys.exit("name the version: make release VERSION=0.2.0")
+    wanted = sys.argv[1]
     sys.exit("\n".join(problems(wanted, VERSION.read_text("utf-8"), CHANGELOG.read_text("utf-8"))) or None)

@@ -186,4 +186,6 @@ def main(provider: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("name the provider: make scaffold PROVIDER=acme")
     main(sys.argv[1])

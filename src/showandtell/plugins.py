@@ -103,7 +103,7 @@ def instances_of(kind: type[T]) -> Callable[[str, object], T]:
     return read
 
 
-def an(kind: type) -> str:
+def an(kind: type[object]) -> str:
     """The name of a class with its article."""
     return f"{'an' if kind.__name__[0] in 'AEIOUaeiou' else 'a'} {kind.__name__}"
 

@@ -6,17 +6,18 @@ import shutil
 import sys
 import tarfile
 from hashlib import sha256
-from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from pathspec import PathSpec
 
 from support.packages import build, built, copy_clone, link_modules, run
 from support.paths import ROOT
 
 PAGE = "showandtell/server/page/index.html"
+NOTICES = "showandtell/server/page/THIRD_PARTY_NOTICES"
 
 
 @pytest.fixture
@@ -24,7 +25,18 @@ def clone(tmp_path):
     return copy_clone(tmp_path / "clone")
 
 
+def leave_what_the_image_is_built_of(folder):
+    """Remove what .dockerignore keeps from Docker's builder, but for what tells git which files are built.
+
+    The patterns in it mean the same to both.
+    """
+    ignored = PathSpec.from_lines("gitignore", (folder / ".dockerignore").read_text().splitlines())
+    for path in {*ignored.match_tree_files(folder)} - {".gitignore"}:
+        (folder / path).unlink()
+
+
 def test_sdist_and_wheel_hold_the_page_and_git_sees_nothing_new(clone):
+    leave_what_the_image_is_built_of(clone)
     run(["git", "init", "--quiet"], clone)
     run(["git", "add", "."], clone)
     link_modules(clone)
@@ -33,6 +45,7 @@ def test_sdist_and_wheel_hold_the_page_and_git_sees_nothing_new(clone):
     assert [any(name.startswith(start) for name in names) for start in ("web/", "tests/", f"src/{PAGE}")] == [
         *(False, False, True)
     ]
+    assert f"src/{NOTICES}" in names
     assert holds_the_page(built().wheel)
     assert (done := build("wheel", clone, clone.parent / "built")).returncode == 0, done.stderr
     (wheel,) = (clone.parent / "built").glob("*.whl")
@@ -87,7 +100,7 @@ def test_the_sbom_is_valid_and_names_what_the_page_contains_and_all_libraries():
 
 
 def test_the_notices_have_the_licence_of_each_package_in_the_page():
-    notices = ZipFile(built().wheel).read(f"{Path(PAGE).parent}/THIRD_PARTY_NOTICES").decode()
+    notices = ZipFile(built().wheel).read(NOTICES).decode()
     components = json.loads(sbom_of(built().wheel))["components"]
     for one in components:
         if one["purl"].startswith("pkg:npm/"):

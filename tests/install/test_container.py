@@ -25,6 +25,7 @@ COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 DOCKERFILE = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text())
 #: The stage that is kept, with a line for each instruction.
 IMAGE = DOCKERFILE[DOCKERFILE.rindex("\nFROM ") :]
+HEALTH_CHECK = json.loads(re.search(r"HEALTHCHECK .*? CMD (\[.*\])", IMAGE)[1])
 USER = "10001"
 TOKEN = "a-token-of-the-tests"  # noqa: S105 - it opens nothing
 #: In a mount namespace: the environment, the data, the secrets and /tmp where the image has them; all else is read-only.
@@ -104,8 +105,7 @@ def container(folder):
 def test_the_image_serves_on_a_read_only_root_as_its_user_and_its_health_check_passes(tmp_path):
     with container(tmp_path) as variables:
         port = variables["SHOWANDTELL_PORT"]
-        check = json.loads(re.search(r"HEALTHCHECK .*? CMD (\[.*\])", IMAGE)[1].replace("8000", port))
-        done = subprocess.run([sys.executable, *check[1:]], capture_output=True, text=True, check=False)  # noqa: S603
+        done = run([sys.executable, *HEALTH_CHECK[1:]], ROOT, SHOWANDTELL_PORT=port)
         assert done.returncode == 0, done.stderr + (tmp_path / "log").read_text()
         message = {"id": "m", "role": "user", "parts": [{"type": "text", "text": '/chart title="It" values=1,2'}]}
         body = json.dumps({"id": "one", "messages": [message]}).encode()
@@ -118,8 +118,7 @@ def test_the_image_serves_on_a_read_only_root_as_its_user_and_its_health_check_p
 
 
 def test_the_health_check_fails_if_nothing_serves():
-    check = json.loads(re.search(r"HEALTHCHECK .*? CMD (\[.*\])", IMAGE)[1].replace("8000", str(free_ports(1)[0])))
-    assert run([sys.executable, *check[1:]], ROOT).returncode != 0
+    assert run([sys.executable, *HEALTH_CHECK[1:]], ROOT, SHOWANDTELL_PORT=str(free_ports(1)[0])).returncode != 0
 
 
 def test_the_image_has_another_user_no_secret_and_only_what_the_build_left():
@@ -160,6 +159,7 @@ def test_the_script_makes_all_secrets_once_and_the_entry_point_gives_them_as_var
     for _ in range(2):
         assert run(["sh", str(tmp_path / "make-secrets")], tmp_path).returncode == 0
         texts = {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+    assert (tmp_path / "secrets").stat().st_mode & 0o777 == 0o700
     assert {f"secrets/{name}" for name in texts} == {secret["file"] for secret in COMPOSE["secrets"].values()}
     (identity,) = json.loads(texts["s3.json"])["identities"]
     assert identity["credentials"][0]["secretKey"] == texts["AWS_SECRET_ACCESS_KEY"]

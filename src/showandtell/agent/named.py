@@ -54,7 +54,7 @@ def find_tools(setting: str, name: str) -> object:
 
 def import_function(setting: str, name: str) -> Callable[..., Any]:
     """The function at MODULE:NAME. Raises `BadInput`."""
-    function = import_named(setting, name, "mytools:function")
+    function: object = import_named(setting, name, "mytools:function")
     if not callable(function):
         raise BadInput(f"{setting} {name} is {an(type(function))}: it must be a function")
     return function

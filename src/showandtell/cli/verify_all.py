@@ -65,7 +65,8 @@ def verify_all(
     out = sys.stderr if json else sys.stdout
     show(out, *introduce(candidates, fresh))
     if not models:
-        show(out, "nothing to check")
+        has_none = not fresh
+        show(out, f"nothing to check{': set the key of a provider, such as ANTHROPIC_API_KEY' if has_none else ''}")
         return ALL_JUDGED if any(fresh.values()) else NONE_JUDGED
     show(out, *describe(estimate(models, kinds)), f"verdicts go to {overrides_path(environ)}")
     confirm(yes=yes)
