@@ -6,6 +6,7 @@ import logging
 from importlib.util import find_spec
 
 import altair as alt
+import matplotlib as mpl
 import msgspec
 import numpy as np
 import pandas as pd
@@ -34,6 +35,12 @@ def test_an_array_of_axes_is_their_figure():
     grid = figure.subplots(2, 2)
     assert [part.media_type for part in collect(grid)] == ["image/png"]
     assert [part.media_type for part in collect(grid[0, 0])] == ["image/png"]
+
+
+def test_a_figure_is_a_png_whatever_matplotlib_is_set_to():
+    with mpl.rc_context({"savefig.format": "svg"}):
+        (file,) = collect(Figure())
+    assert file.read().startswith(b"\x89PNG")
 
 
 def test_axes_are_their_figure_also_in_a_part_of_one():

@@ -153,8 +153,8 @@ def test_single_google_files_are_files():
     address = "gs://bucket/a.png"
     assert collect(google.Blob(data=PNG, mime_type="image/png")) == (IMAGE,)
     assert collect(google.FileData(file_uri=address, mime_type="image/png")) == (File.from_uri(address, "image/png"),)
-    named = google.FileData(file_uri=address, mime_type="image/png", display_name="a.png")
-    assert collect(named) == (File.from_uri(address, "image/png", "a.png"),)
+    named = google.FileData(file_uri=address, mime_type="image/png", display_name="Sales.png")
+    assert collect(named) == (File.from_uri(address, "image/png", "Sales.png"),)
     assert collect(google.Image(image_bytes=PNG, mime_type="image/png")) == (IMAGE,)
     assert collect(google.Image(gcs_uri=address)) == (File.from_uri(address),)
 
@@ -226,6 +226,14 @@ def test_a_pillow_image_of_any_mode_is_a_png(mode):
     (file,) = collect(Pillow.new(mode, (3, 2)))
     assert file.media_type == "image/png"
     assert Pillow.open(io.BytesIO(file.read())).size == (3, 2)
+
+
+def test_a_pillow_image_of_a_mode_that_png_lacks_loses_little():
+    (grey,), (clear,) = (
+        collect(Pillow.new(mode, (1, 1), colour)) for mode, colour in (("F", 99.0), ("RGBa", (9, 9, 9, 90)))
+    )
+    assert Pillow.open(io.BytesIO(grey.read())).mode == "L"
+    assert Pillow.open(io.BytesIO(clear.read())).mode == "RGBA"
 
 
 def test_a_pillow_image_keeps_the_name_of_its_file(tmp_path):

@@ -112,6 +112,10 @@ def test_of_a_billion_values_the_first_are_shown():
     assert len(text) < 2_000
 
 
+def test_of_more_than_five_axes_the_first_ones_show_one_item():
+    assert words(np.full((30, 30, 2, 2, 2, 2, 2), 7)).count("7") == 2**5
+
+
 def test_a_row_of_a_billion_bytes_is_no_picture():
     assert words(np.broadcast_to(np.uint8(1), (1, 10**9))).startswith(
         "ndarray of shape (1, 1000000000), uint8: [[1, 1,"

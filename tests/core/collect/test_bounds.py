@@ -101,6 +101,7 @@ def test_json_is_cut_in_lines_and_its_file_is_json(value, limit):
     assert len(before) + omitted + len(after) == len(whole)
     assert files_of(draft)[-1].media_type == "application/json"
     assert files_of(draft)[-1].name == "find.json"
+    assert {part.audience for part in (*files_of(draft), *draft.parts) if isinstance(part, Text | File)} == {"both"}
 
 
 def test_json_with_a_file_that_is_cut_names_the_place_of_the_file():

@@ -215,6 +215,18 @@ def test_a_value_that_contains_itself_is_refused():
         collect(loop)
 
 
+@dataclass
+class Linked:
+    next: object = None
+
+
+def test_an_object_that_contains_itself_is_refused():
+    loop = Linked()
+    loop.next = loop
+    with pytest.raises(BadValue, match="nested deeper than 100, or holding itself"):
+        collect(loop)
+
+
 def test_a_depth_of_100_is_accepted():
     value: object = IMAGE
     for _ in range(100):
@@ -531,9 +543,24 @@ def test_long_base64_without_a_signature_stays_text(text):
     assert collect(text) == (Text(text),)
 
 
-def test_the_address_of_a_foreign_image_block_is_words_and_not_fetched():
-    (part,) = collect({"type": "input_image", "image_url": "https://example.com/a.png"})
-    assert part.text == "input_image (not fetched): https://example.com/a.png"
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "input_image", "image_url": "https://example.com/a"},
+        {"type": "input_file", "file_url": "https://example.com/a"},
+        {"type": "audio", "url": "https://example.com/a", "mime_type": "audio/wav"},
+        {"type": "document", "source": {"type": "url", "url": "https://example.com/a"}},
+    ],
+)
+def test_the_address_of_a_foreign_block_is_words_and_not_fetched(block):
+    (part,) = collect(block)
+    assert part.text == f"{block['type']} (not fetched): https://example.com/a"
+    assert [link.media_type for link in ToolResult(block).links.values()] == [block.get("mime_type")]
+
+
+def test_a_foreign_document_of_text_keeps_its_title():
+    source = {"type": "text", "media_type": "text/plain", "data": "words"}
+    assert collect({"type": "document", "source": source, "title": "a.txt"}) == (File(b"words", "text/plain", "a.txt"),)
 
 
 @pytest.mark.parametrize(
