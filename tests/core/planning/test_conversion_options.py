@@ -30,6 +30,8 @@ def test_a_fetched_file_keeps_its_type_and_the_limit_of_its_place():
     assert asked["as"] == ["image/png"]
     assert asked["bytes"] == [str(load.bytes)]
     assert (load.images, load.documents) == (1, 0)
+    _, load = options(Address("url", "http://example.com/a.pdf", "application/pdf"))["fetch"]
+    assert (load.images, load.documents) == (0, 1)
 
 
 def test_an_image_that_a_model_does_not_take_becomes_one_of_a_type_that_it_takes():
@@ -63,6 +65,17 @@ def test_only_pictures_and_pages_are_described_and_only_for_models_without_eyes(
     file = facts("a", media_type)
     assert ("description" in options(file, GROQ_TEXT, describer="inspector")) == described
     assert "description" not in options(file, CLAUDE, describer="inspector")
+
+
+def test_chosen_pages_are_as_many_pictures():
+    asked, load = options(facts("a", "application/pdf", pages=9), view=Selection(pages=(2, 7)))["pages"]
+    assert (asked["only"], asked["most"]) == (["2,7"], ["2"])
+    assert load.images == 2
+
+
+def test_frames_of_a_video_have_a_limit_of_bytes():
+    asked, load = options(facts("a", "video/mp4"))["frames"]
+    assert int(asked["bytes"][0]) * load.images == load.bytes
 
 
 def test_a_part_of_a_file_without_pictures_has_no_conversion():

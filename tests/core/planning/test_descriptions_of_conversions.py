@@ -1,11 +1,18 @@
 """What the label of a converted file says: what is shown of it, and how to see more."""
 
 import pytest
+from msgspec.structs import replace
 
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.messages.attachments import Origin
+from showandtell.core.messages.attachments import Address, Origin
 from showandtell.core.messages.derivations import Derivative
-from showandtell.core.planning.labels import describe_conversion, describe_origin, describe_scale
+from showandtell.core.planning.labels import (
+    describe_conversion,
+    describe_origin,
+    describe_scale,
+    format_numbers,
+    provenance,
+)
 from showandtell.core.planning.token_estimates import PAGE_BYTES, file_tokens, text_tokens
 from showandtell.core.planning.values import by_kind
 from showandtell.errors import BadInput
@@ -18,6 +25,23 @@ def test_words_in_place_of_a_file_say_what_they_stand_for():
     words = Derivative(text="A kiwi.", by="inspector")
     assert "in words in place of the picture" in describe_conversion(PICTURE, words, None, can_view=False)
     assert "in words in place of the pages" in describe_conversion(REPORT, words, None, can_view=False)
+
+
+def test_a_fetched_file_says_so():
+    at_address = replace(PICTURE, facts=None, address=Address("url", "https://example.com/a.png", "image/png"))
+    fetched = Derivative(files=(facts("a"),))
+    assert describe_conversion(at_address, fetched, None, can_view=False) == "fetched from its address"
+
+
+def test_the_label_of_a_file_at_an_address_says_where_it_comes_from():
+    assert provenance(attachment(1, origin=Origin("url")), None).startswith("fetched from a URL, 20")
+
+
+@pytest.mark.parametrize(
+    ("pages", "words"), [((2,), "page 2"), ((1, 2, 3), "pages 1 to 3"), ((1, 2, 9), "pages 1, 2, 9")]
+)
+def test_pages_are_named_by_number(pages, words):
+    assert format_numbers("page", pages) == words
 
 
 def test_a_part_says_its_edges():

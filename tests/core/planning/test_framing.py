@@ -47,6 +47,13 @@ def test_anthropic_gets_results_and_then_relocated_files_in_one_turn():
     assert kinds == ["Result", "Result", "Text", "RenderedFile", "Text"]
 
 
+def test_a_failed_result_says_so_where_the_api_has_no_field_for_it():
+    first, second = planned(two_calls(is_error=True), CHAT).entries[-2].parts
+    assert words(first.parts)[0] == "⟦this call failed⟧"
+    assert words(second.parts)[0] == "two"
+    assert "failed" not in " ".join(words(planned(two_calls(is_error=True), CLAUDE).entries[-1].parts[0].parts))
+
+
 def test_gemini_gets_relocated_files_in_a_separate_content():
     plan = planned(two_calls(), GEMINI)
     assert roles(plan) == ["user", "assistant", "user", "user"]

@@ -114,6 +114,8 @@ def test_a_derivative_is_sent_if_the_original_is_unsupported():
     (want,) = by_tool("image/tiff", known={}).wants
     receipt = by_tool("image/tiff", known={want: Derivative((page,), scale=0.5)}).receipts[0]
     assert (receipt.delivery, receipt.converted, receipt.place) == ("native", True, "tool_result")
+    assert receipt.kind == "image"
+    assert receipt.cell == resolve(CLAUDE).cell("tool_result", "image/png", "inline")
 
 
 def test_an_unknown_conversion_is_requested_first():
