@@ -108,7 +108,7 @@ def test_doctor_lists_what_packages_add_and_their_mistakes(tmp_path):
     (tmp_path / "acme_talk/render.py").write_text("import acme_lost")
     output = run(tmp_path, "-m", "showandtell", "doctor")
     assert "lacks   API acme-talk: the module render of the API acme-talk failed: ModuleNotFoundError: No" in output
-    assert re.search(r"ok      package acme-showandtell: has apis acme-talk; .*tools weather", output)
+    assert re.search(r"ok      package acme-showandtell: declares apis acme-talk; .*tools weather", output)
     assert (
         "lacks   package acme-showandtell: its entry point 'stl' in showandtell.converters is left out: it names"
         in output

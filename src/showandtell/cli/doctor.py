@@ -140,7 +140,7 @@ def check_packages() -> Iterator[Finding]:
             f"{group.removeprefix(PREFIX)} {', '.join(sorted(names[group]))}" for group in sorted(groups & names.keys())
         ]
         if words:
-            yield Finding("ok", f"package {package}", f"has {'; '.join(words)}")
+            yield Finding("ok", f"package {package}", f"declares {'; '.join(words)}")
         others = f"there are {', '.join(sorted(groups))}"
         yield from (
             Finding("lacks", f"package {package}", f"nothing reads the entry points of {group}; {others}")
