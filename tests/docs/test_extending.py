@@ -27,7 +27,13 @@ def run(folder, *arguments, status=0, **environ):
         **environ,
     }
     done = subprocess.run(  # noqa: S603
-        [sys.executable, *arguments], env=known, capture_output=True, text=True, check=False, cwd=folder
+        [sys.executable, *arguments],
+        env=known,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
     )
     assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
@@ -51,6 +57,7 @@ def test_a_package_brings_a_provider_to_the_command_line(tmp_path, host):
     output = ask(tmp_path, "what is it?", "--model", "acme:acme-eye-1", "--attach", "red.png", **host)
     assert re.search(r"12 . 7 pixels", output)
     assert "| acme" in run(tmp_path, "-m", "showandtell", "matrix")
+    assert "asked: acme (2 models)" in run(tmp_path, "-m", "showandtell", "verify", "--all", status=2, **host)
     (tmp_path / "showandtell.toml").write_text("[providers.acme]\napi_key = 'a key'\n")
     assert "providers.acme.api_key" in run(tmp_path, "-m", "showandtell", "config")
 
