@@ -6,6 +6,7 @@ import re
 import stat
 import subprocess
 import sys
+from base64 import urlsafe_b64decode
 from urllib.parse import urljoin
 
 import aiohttp
@@ -194,6 +195,11 @@ def test_a_tampered_cookie_never_names_another_session(place, character):
     place %= len(text)
     session = keys.read_cookie(text[:place] + character + text[place + 1 :], NOON)
     assert session in {None, keys.read_cookie(text, NOON)}
+
+
+def test_cookies_are_signed_with_sha_256():
+    signature = Keys(SECRET).sign_cookie("session_1", NOON).rpartition(".")[2]
+    assert len(urlsafe_b64decode(signature + "=")) == 32
 
 
 def test_each_use_of_the_secret_has_its_own_key():

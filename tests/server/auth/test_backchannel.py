@@ -11,9 +11,9 @@ from support.oidc_issuer import key, sign
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 
-async def report(site, token, **headers):
-    """Send a logout token as the issuer does."""
-    body = urlencode({"logout_token": token}).encode()
+async def report(site, token, more=0, **headers):
+    """Send a logout token as the issuer does, and more fields."""
+    body = urlencode({"logout_token": token, **{f"f{number}": "x" for number in range(more)}}).encode()
     return await site.ask("/login/backchannel", {**FORM, "content-length": str(len(body)), **headers}, "POST", (body,))
 
 
@@ -119,6 +119,7 @@ def test_only_a_form_that_is_not_from_a_browser_is_read():
         assert (await report(site, token, origin="https://evil.example")).status == 403
         assert (await report(site, token, **{"content-type": "text/plain"})).status == 415
         assert (await site.ask("/login/backchannel", {"origin": OWN}, "POST")).status == 400
+        assert (await report(site, token, more=16)).status == 400
         assert await status(site, browser) == 200
 
     run_with_issuer(test)

@@ -27,6 +27,18 @@ def session_of(site, browser):
     return site.server.keys.read_cookie(value, site.server.now).session
 
 
+def test_an_issuer_that_says_no_time_confirms_for_a_while():
+    async def test(site):
+        anna = await sign_in(site)
+        pass_time(site, LIFE + 1)
+        site.issuer.overrides = {"besides": {"access_token": "opaque"}}
+        assert await status(site, anna) == 200
+        await settled(site)
+        assert await status(site, anna) == 200
+
+    run_with_issuer(test, refreshes="always")
+
+
 def test_somebody_removed_at_the_issuer_is_signed_out_within_the_life_of_a_token():
     async def test(site):
         anna = await sign_in(site)

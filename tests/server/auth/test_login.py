@@ -27,6 +27,24 @@ async def journey(site, to="/c/conv_1?tab=files", **changes):
     return await site.ask(back, {"cookie": changes.get("cookie", cookie)})
 
 
+def test_where_the_issuer_names_itself_a_callback_without_its_name_creates_no_session():
+    async def test(site):
+        site.issuer.overrides = {"besides": {"authorization_response_iss_parameter_supported": True}}
+        assert (await journey(site)).status == 403
+        site.issuer.answer = {"iss": site.issuer.url}
+        assert (await journey(site)).status == 303
+
+    run_with_issuer(test)
+
+
+def test_an_issuer_that_reads_credentials_in_the_form_gets_them_there():
+    async def test(site):
+        site.issuer.overrides = {"besides": {"token_endpoint_auth_methods_supported": ["client_secret_post"]}}
+        assert (await journey(site)).status == 303
+
+    run_with_issuer(test)
+
+
 @pytest.mark.parametrize("public", [False, True])
 def test_signing_in_returns_to_the_requested_page(public):
     async def test(site):

@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 import json
+import re
 import time
 
 import pytest
@@ -25,7 +26,13 @@ from support.serving import serving
 @pytest.mark.parametrize("kind", ["EC", "RSA", "OKP"])
 def test_an_issuers_token_identifies_its_user(kind):
     async def test(site):
-        for header in ({}, {"typ": "at+jwt"}, {"typ": None}, {"alg": "EdDSA"} if kind == "OKP" else {}):
+        for header in (
+            {},
+            {"typ": "at+jwt"},
+            {"typ": None},
+            {"x-own": "ignored"},
+            {"alg": "EdDSA"} if kind == "OKP" else {},
+        ):
             response = await site.bear(site.issuer.token(header=header))
             assert json.loads(response.body) == {"user": name(site), "how": "bearer"}
 
@@ -134,6 +141,7 @@ def test_a_forged_token_is_refused(forge):
         site.issuer.keys[0] = key("one")
         response = await site.bear(forge(site.issuer))
         assert response.status == 401
+        assert re.search(rb"token.*: get a new", response.body), response.body
         assert (await site.bear(site.issuer.token())).status == 200
 
     run_with_issuer(test)
@@ -195,6 +203,8 @@ def test_weak_private_and_unrelated_keys_are_ignored():
     others += [key().as_dict(private=True), {"kty": "new", "kid": "x"}, None, "x", {**public, "n": 1}]
     assert tokens.read_keys({"keys": others}) == []
     assert [one.kid for one in tokens.read_keys({"keys": [*others, public]})] == ["one"]
+    del public["use"]
+    assert [one.kid for one in tokens.read_keys({"keys": [public]})] == ["one"]
 
 
 def test_unknown_keys_are_fetched_once_a_minute():
@@ -294,6 +304,8 @@ def test_the_settings_must_be_complete_and_the_issuer_must_use_https():
     assert read_oidc({**good, "SHOWANDTELL_OIDC_SCOPES": "email"}) == Oidc(
         "https://i.example/realm", "chat", scopes="openid email"
     )
+    oidc = read_oidc({**good, "SHOWANDTELL_OIDC_ADMIN_CLAIM": "groups = admins"})
+    assert oidc.admin_claim == ("groups", "admins")
     with pytest.raises(BadInput, match="CLIENT_ID is missing"):
         read_oidc({"SHOWANDTELL_OIDC_ISSUER": "https://i.example"})
     with pytest.raises(BadInput, match="ISSUER is missing"):

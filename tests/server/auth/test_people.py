@@ -4,6 +4,7 @@ import pytest
 
 from showandtell.errors import StorageFailed
 from showandtell.server.auth.people import SEEN_SECONDS, People, display_name
+from showandtell.storage.conversations import users
 from showandtell.storage.conversations.users import name_of
 
 pytestmark = pytest.mark.anyio
@@ -47,6 +48,21 @@ async def test_a_person_is_stored_again_after_an_hour_or_with_another_name(store
     await people.remember("ann@id", ann, SEEN_SECONDS)
     await people.remember("ann@id", {**ann, "name": "Beth"}, SEEN_SECONDS)
     assert (database.writes, await name_of(store.database, "ann@id")) == (3, "Beth")
+
+
+ADMINS = [
+    ({"groups": ["staff", "admins"]}, True),
+    ({"groups": "admins"}, True),
+    ({"groups": ["admins-of-nothing"]}, False),
+    ({"roles": "admins"}, False),
+]
+
+
+@pytest.mark.parametrize(("claims", "is_admin"), ADMINS)
+async def test_an_administrator_has_the_value_of_the_claim(store, claims, is_admin):
+    people = People(store.database, ("groups", "admins"))
+    await people.remember("ann@id", {"name": "Ann", **claims}, 0.0)
+    assert await users.is_admin(store.database, "ann@id") == is_admin
 
 
 async def test_a_database_that_can_not_store_a_person_keeps_nobody_out(store):
