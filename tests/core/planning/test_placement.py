@@ -81,6 +81,19 @@ def test_on_unsupported_error_refuses_a_tool_file_too():
     assert planned(seen, CLAUDE, on_unsupported=by_kind("error")).receipts[0].delivery == "refused"
 
 
+def test_on_unsupported_note_converts_nothing_but_still_sends_text():
+    noted = [
+        view(user("look", shown(1)), files=[attachment(1, media_type, origin=Origin("user"))])
+        for media_type in ("image/tiff", "text/plain")
+    ]
+    picture, text = (planned(seen, CLAUDE, known={}, on_unsupported=by_kind("note")) for seen in noted)
+    assert picture.receipts[0].delivery == "noted"
+    assert not picture.wants
+    assert [want.conversion for want in text.wants] == ["text"]
+    sent = planned(noted[1], CLAUDE, dict.fromkeys(text.wants, Derivative(text="words"))).receipts[0]
+    assert (sent.delivery, sent.place) == ("native", "user")
+
+
 def test_an_older_user_file_is_noted_so_that_the_chat_can_continue():
     seen = view(
         user("look", shown(1), named="u0"), assistant(text="no"), user("and now?"), files=[attachment(1, "audio/wav")]

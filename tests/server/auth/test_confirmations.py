@@ -34,7 +34,11 @@ def test_an_issuer_that_says_no_time_confirms_for_a_while():
         site.issuer.overrides = {"besides": {"access_token": "opaque"}}
         assert await status(site, anna) == 200
         await settled(site)
+        asked = site.issuer.requests.count("token")
+        pass_time(site, RETRY_AFTER + 1)
         assert await status(site, anna) == 200
+        await settled(site)
+        assert site.issuer.requests.count("token") == asked
 
     run_with_issuer(test, refreshes="always")
 
