@@ -108,6 +108,13 @@ def test_base64_that_structured_content_repeats_is_dropped():
     assert collect(mcp_result(mcp_image(), structured={"result": [block]})) == (IMAGE,)
 
 
+def test_a_resource_with_fields_of_its_own_is_data():
+    resource = {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "words"}
+    assert collect([{"type": "resource", "resource": resource}]) == (Text("words"),)
+    (part,) = collect([{"type": "resource", "resource": {**resource, "rating": 5}}])
+    assert isinstance(part, Json)
+
+
 def test_structured_content_with_the_bytes_of_a_resource_says_nothing_new():
     resource = {"uri": "file:///a.png", "mimeType": "image/png", "blob": base64(PNG)}
     content = [{"type": "resource", "resource": resource}]

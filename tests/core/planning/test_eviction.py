@@ -8,6 +8,7 @@ from showandtell.core.messages.attachments import Origin
 from showandtell.core.messages.message import Message, Reference
 from showandtell.core.messages.parts import Text
 from showandtell.core.planning.eviction import RESERVE, first_in_view, request_budget
+from showandtell.core.planning.token_estimates import text_tokens
 from showandtell.core.planning.values import Policy, by_kind
 from support.builders import assistant, attachment, planned, result, shown, user, view
 
@@ -194,3 +195,10 @@ def test_files_get_what_a_request_leaves_besides_its_head_and_a_reserve():
     plain, headed = (request_budget(target, Policy(head_bytes=head), 1.0).bytes for head in (0, 1000))
     assert plain == target.budget.bytes - RESERVE
     assert headed == plain - 1000
+
+
+def test_a_plan_counts_the_tokens_of_its_head_and_its_text():
+    short, long = (planned(view(user("word " * count), files=[]), CLAUDE) for count in (10, 1_000))
+    headed = planned(view(user("word " * 10), files=[]), CLAUDE, head_bytes=9_000)
+    assert text_tokens(4_950) * 0.9 < long.tokens - short.tokens < text_tokens(4_950) * 1.1
+    assert headed.tokens - short.tokens == text_tokens(9_000)
