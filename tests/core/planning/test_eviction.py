@@ -2,12 +2,13 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Origin
 from showandtell.core.messages.message import Message, Reference
 from showandtell.core.messages.parts import Text
-from showandtell.core.planning.eviction import RESERVE, first_in_view, request_budget
+from showandtell.core.planning.eviction import RESERVE, EvictionState, advance_eviction, first_in_view, request_budget
 from showandtell.core.planning.token_estimates import text_tokens
 from showandtell.core.planning.values import Policy, by_kind
 from support.builders import assistant, attachment, planned, result, shown, user, view
@@ -202,3 +203,11 @@ def test_a_plan_counts_the_tokens_of_its_head_and_its_text():
     headed = planned(view(user("word " * 10), files=[]), CLAUDE, head_bytes=9_000)
     assert text_tokens(4_950) * 0.9 < long.tokens - short.tokens < text_tokens(4_950) * 1.1
     assert headed.tokens - short.tokens == text_tokens(9_000)
+
+
+def test_files_out_of_view_change_with_the_limit_that_they_are_out_of_view_for():
+    uses = advance_eviction(EvictionState(), steps([10, 10]), resolve(CLAUDE), {}, Policy()).uses
+    seen = EvictionState(uses, start=1, limit="more than 10 images")
+    assert seen.changes(seen) is None
+    assert seen.changes(replace(seen, limit="more than 20 images")) == range(1)
+    assert seen.changes(replace(seen, start=0)) == range(1)
