@@ -160,6 +160,11 @@ def test_a_file_path_in_the_named_folder_is_the_file(folder):
     assert [pointer for pointer, _ in result.parts[0].files] == ["/plots/0/file_path"]
 
 
+def test_content_without_a_type_says_nothing_of_a_file_path(folder):
+    (file,) = ToolResult(SimpleNamespace(file_path="rain.png", data=b"other bytes"), files_from=folder).files
+    assert file.read() == PNG
+
+
 @pytest.mark.parametrize("path", ["../secret.png", "link.png", "/etc/passwd", "a\0b", "x/../../secret.png"])
 def test_a_file_path_outside_the_folder_is_refused_without_the_path(folder, path):
     with pytest.raises(BadValue, match=r"^/plot: a file_path") as raised:

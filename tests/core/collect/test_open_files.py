@@ -86,6 +86,25 @@ def test_temporary_files_are_read_and_closed(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+class Stuck(io.FileIO):
+    """A file whose first attempt to close it fails."""
+
+    tries = 0
+
+    def close(self):
+        super().close()
+        self.tries += 1
+        if self.tries == 1:
+            raise OSError("stale handle")
+
+
+def test_a_file_that_can_not_be_closed_is_read_all_the_same(tmp_path):
+    (tmp_path / "a.txt").write_text("words")
+    stream = Stuck(tmp_path / "a.txt")
+    assert collect(stream) == (File(b"words", None, "a.txt"),)
+    assert stream.tries == 1
+
+
 def test_uploads_keep_their_name_and_type_and_stay_open():
     stream = io.BytesIO(b"a,b")
     expected = (File(b"a,b", "text/csv", "a.csv"),)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.message import Message, Reference
-from showandtell.core.messages.parts import Json, Opaque, Text, ToolCall
+from showandtell.core.messages.parts import HostedBlock, Json, Opaque, Text, ToolCall
 from showandtell.core.planning.eviction import EvictionState, advance_eviction
 from showandtell.core.planning.incremental import PlanCache
 from showandtell.core.planning.plan import plan
@@ -103,6 +103,16 @@ def test_long_text_leaves_room_for_fewer_files():
     sent = request(view(*messages, files=files), resolve(CLAUDE))
     assert [receipt.delivery for receipt in sent.receipts].count("native") == 15
     assert sent.size < 32_000_000
+
+
+def test_a_long_block_of_a_hosted_tool_leaves_room_for_fewer_files():
+    files = [attachment(number, size=MIB) for number in range(1, 21)]
+    target = resolve(CLAUDE)
+    block = HostedBlock(target.signer, '{"type":"other","text":"' + "x" * 10_000_000 + '"}', "s1", "other")
+    messages = [user("go", named="u0"), Message("a0", "assistant", (block,)), *one_message(files)]
+    sent = request(view(*messages, files=files), target)
+    assert [receipt.delivery for receipt in sent.receipts].count("native") == 15
+    assert 25_000_000 < sent.size < 32_000_000
 
 
 def test_long_instructions_leave_room_for_fewer_files():
