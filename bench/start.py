@@ -81,6 +81,7 @@ class Programs:
         def once() -> float:
             quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
             with subprocess.Popen(command, cwd=self.folder, env=self.environ, **quiet) as process:
+                assert process.stdout is not None
                 assert any("ready" in line for line in process.stdout)
                 spent = tree_seconds(process.pid)
                 process.terminate()

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from typing_extensions import Buffer
 
 from figures import FLOOR, Figure, rounds, save
 from memory import peak_mib
@@ -144,9 +145,9 @@ class Endless(io.RawIOBase):
         """Always readable."""
         return True
 
-    def readinto(self, buffer: memoryview) -> int:
+    def readinto(self, buffer: Buffer) -> int:
         """Leave the buffer as it is."""
-        count = min(self.left, len(buffer))
+        count = min(self.left, memoryview(buffer).nbytes)
         self.left -= count
         return count
 

@@ -71,8 +71,8 @@ async def measure() -> list[Figure]:
             photo = image("JPEG", size, quality=90)
             costs: dict[str, list[float]] = {"ours": [], FLOOR: [], "FastAPI": []}
             for at in range(ROUNDS + 1):
+                files = [fresh(photo) for _ in range(count)]
                 for name, (url, process) in running.items():
-                    files = [fresh(photo) for _ in range(count)]
                     async with client(url) as session:
                         before = processor_seconds(process)
                         await send(session, files, as_form=as_form)

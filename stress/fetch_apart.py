@@ -42,7 +42,7 @@ class Names(asyncio.DatagramProtocol):
     def connection_made(self, transport):
         self.transport = transport
 
-    def datagram_received(self, data, sender):
+    def datagram_received(self, data, addr):
         labels, at = [], 12
         while size := data[at]:
             labels.append(data[at + 1 : at + 1 + size].decode())
@@ -51,7 +51,7 @@ class Names(asyncio.DatagramProtocol):
         found = [packed for item in self.look_up(".".join(labels).lower(), kind) if (packed := pack(item, kind))]
         head = data[:2] + struct.pack("!HHHHH", 0x8580, 1, len(found), 0, 0) + data[12 : at + 5]
         records = (b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, 0, len(item)) + item for item in found)
-        self.transport.sendto(head + b"".join(records), sender)
+        self.transport.sendto(head + b"".join(records), addr)
 
     def look_up(self, name, kind):
         if name != "rebind.test":

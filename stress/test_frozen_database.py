@@ -53,6 +53,7 @@ async def test_requests_fail_in_time_while_the_database_is_frozen_and_work_again
 
 async def test_a_signal_ends_the_server_while_its_database_is_frozen(tmp_path):
     url = ready_database("postgresql", tmp_path)
+    seconds = float("inf")
     async with running(tmp_path, "--database", url, "--rate", FREE) as program:
         user = {"authorization": f"Bearer {program.token}"}
         with contextlib.suppress(Exception):  # its users lose their connections

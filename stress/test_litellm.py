@@ -118,6 +118,7 @@ def make_environ(home: Path) -> dict[str, str]:
 
 def read_url(process: subprocess.Popen[str]) -> str:
     """Where the proxy listens, as it says itself."""
+    assert process.stdout is not None
     timer, output = Timer(START, process.kill), deque[str](maxlen=20)
     timer.start()
     try:

@@ -222,7 +222,7 @@ def test_a_reader_that_breaks_off_needs_no_clean_up_before_the_next_run():
 
 
 def test_a_cancelled_run_tells_its_reader_so():
-    async def hang() -> str:
+    async def hang() -> None:
         hanging.set()
         await asyncio.Event().wait()
 
@@ -247,7 +247,7 @@ async def settle():
 
 
 def test_a_tool_that_was_done_before_the_cancellation_keeps_its_result():
-    async def hang() -> str:
+    async def hang() -> None:
         await asyncio.Event().wait()
 
     async def done() -> str:
@@ -321,7 +321,7 @@ async def one_behind_the_other(agent, hanging):
 
 
 def test_a_run_that_is_cancelled_before_its_turn_has_an_end_and_nothing_of_the_others():
-    async def hang() -> str:
+    async def hang() -> None:
         hanging.set()
         await asyncio.Event().wait()
 

@@ -142,11 +142,12 @@ def test_a_picture_is_described_once_for_all_steps_runs_and_copies():
 @pytest.mark.anyio
 async def test_a_stored_description_serves_another_conversation_and_another_program(store):
     words = Words("A field.")
-    for _ in range(2):
+    conversations = [await store.create() for _ in range(2)]
+    for conversation in conversations:
         agent, _ = blind(say("Ok."), describe=words)
-        run = await agent.run("look", files=[draw()], conversation=await store.create())
+        run = await agent.run("look", files=[draw()], conversation=conversation)
         assert run.receipts[0].variant.text == "A field."
-    reopened = await store.open(run.conversation.id)
+    reopened = await store.open(conversations[-1].id)
     await blind(say("Ok."), describe=words)[0].run("and now?", conversation=reopened)
     assert len(words.asked) == 1
 

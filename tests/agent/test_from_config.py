@@ -55,7 +55,9 @@ def test_tools_folder_and_functions_of_a_file_are_those_of_the_agent_unless_it_g
     agent = Agent.from_config("mine.toml")
     assert sorted(agent.tools) == ["chart", "read_file", "weather"]
     assert "green" in agent.run_sync("/read_file path=kiwi.txt").text
-    assert agent.configured.files.transcribe(folder) == "words"
+    hear = agent.configured.files.transcribe
+    assert hear is not None
+    assert hear(folder) == "words"
     assert not Agent.from_config("mine.toml", tools=[]).tools
 
 

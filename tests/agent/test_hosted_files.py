@@ -55,12 +55,11 @@ def plotted(*file_ids):
 
 
 def go(script, *questions, model, **settings):
-    agent, conversation, events = make_agent(model, exchange=script.exchange, retry=ONCE, **settings), None, []
+    agent, runs, events = make_agent(model, exchange=script.exchange, retry=ONCE, **settings), [], []
     for question in questions:
-        run = agent.run(question, conversation=conversation)
-        events.append(asyncio.run(watch(run)))
-        conversation = run.conversation
-    return run, events
+        runs.append(agent.run(question, conversation=runs[-1].conversation if runs else None))
+        events.append(asyncio.run(watch(runs[-1])))
+    return runs[-1], events
 
 
 def test_a_chart_of_hosted_code_is_image_1_with_its_name_and_origin():

@@ -80,6 +80,7 @@ def test_the_model_reads_all_of_it_piece_by_piece(model):
     while offset < len(LOG):
         calls.append((f"c{len(calls) + 1}", "get_document", json.dumps({"number_or_name": 1, "offset": offset})))
         run, _ = run_with(*calls, model=model)
+        assert len(run.files) == 1
         answer = run.messages[-2].text
         heading, _, piece = answer.partition(":\n")
         assert heading.startswith(f"text 1 (read_log.txt) as text, characters {offset} to ")
@@ -87,7 +88,6 @@ def test_the_model_reads_all_of_it_piece_by_piece(model):
         piece = piece.rpartition("\n")[0]
         read, offset = read + piece, offset + len(piece)
     assert read == LOG
-    assert len(run.files) == 1
 
 
 def test_the_model_searches_it():

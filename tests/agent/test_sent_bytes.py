@@ -104,7 +104,7 @@ class Sink(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    def log_message(self, *_):
+    def log_message(self, *_, **__):
         pass
 
 

@@ -23,9 +23,9 @@ class CountingFolder(Folder):
 
     stored = checked = 0
 
-    def spool(self, *args):
+    def spool(self, *args, **more):
         self.stored += 1
-        return super().spool(*args)
+        return super().spool(*args, **more)
 
     def check(self, *args, **more):
         self.checked += 1

@@ -38,6 +38,7 @@ def bind(function, **arguments):
 def test_a_function_says_its_name_its_words_and_its_parameters():
     def search(query: str, limit: int = 5) -> list[str]:
         """Search the archive."""
+        return [query] * limit
 
     spec = as_tool(search).spec
     assert (spec.name, spec.description) == ("search", "Search the archive.")

@@ -113,6 +113,7 @@ def test_a_toolset_that_cannot_be_used_ends_the_run_with_its_name(when, caplog):
 
         async def list(self):
             self.fail("list")
+            return []
 
         def fail(self, now):
             if now == when:
@@ -181,7 +182,7 @@ def test_two_tools_with_one_name_are_refused_when_they_are_known():
 
 def test_a_failed_call_and_one_that_takes_too_long_are_error_results():
     class Bad(Shop):
-        async def call(self, name, **_):
+        async def call(self, name, arguments, context):  # noqa: ARG002 - as in `Toolset`
             if name == "slow":
                 await asyncio.Event().wait()
             raise ConnectionError("secret words")

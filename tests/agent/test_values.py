@@ -93,29 +93,21 @@ async def test_a_table_is_words_for_the_model_and_a_stored_file_for_the_user():
     assert conversation.file(1).read() == b"city,raw,rain\nOslo,b'\\xff',1.5\nBergen,b'\\x00',\n"
 
 
-class Counted(pd.DataFrame):
-    """A table that notes the rows that are written."""
+async def test_a_csv_that_is_too_large_is_written_up_to_the_limit_alone(monkeypatch):
+    written, to_csv = [], pd.DataFrame.to_csv
 
-    _metadata = ["written"]  # noqa: RUF012 - as pandas has it
+    def count(frame, **settings):
+        written.append(len(frame))
+        return to_csv(frame, **settings)
 
-    @property
-    def _constructor(self):
-        return Counted
-
-    def to_csv(self, *args, **settings):
-        self.written.append(len(self))
-        return super().to_csv(*args, **settings)
-
-
-async def test_a_csv_that_is_too_large_is_written_up_to_the_limit_alone():
-    frame = Counted({"n": range(10**6)})
-    frame.written = []
+    monkeypatch.setattr(pd.DataFrame, "to_csv", count)
+    frame = pd.DataFrame({"n": range(10**6)})
     agent = Agent("inspector", [returning(frame)], file_policy=FilePolicy(max_file_bytes=50_000))
     conversation = agent.conversation()
     run = await agent.run("/give", conversation=conversation)
     assert "table of 1,000,000 rows and 1 column" in run.text
     assert conversation.attachments[1].problem.startswith("is larger than 50000 bytes")
-    assert 0 < sum(frame.written) < 200_000 + CELLS_AT_A_TIME
+    assert 0 < sum(written) < 200_000 + CELLS_AT_A_TIME
 
 
 async def test_scripts_in_html_reach_no_model_and_no_name():
@@ -144,7 +136,7 @@ async def test_an_open_file_reaches_the_model_by_its_name_alone(tmp_path):
 
 async def test_an_open_file_is_read_in_the_thread_of_the_call():
     class Here(io.BytesIO):
-        def read(self, _):
+        def read(self, *_):
             return threading.current_thread().name.encode() if not self.tell() and self.seek(1) else b""
 
     assert (await ask(returning(Here(b"x")))).messages[2].text == "calls"
@@ -195,7 +187,7 @@ class Remote(Toolset):
     async def list(self):
         return [Tool("give", "Give it.", {"type": "object"}, files_from=self.plot.file_path.parent)]
 
-    async def call(self, **_):
+    async def call(self, *_, **__):
         return self.plot
 
 

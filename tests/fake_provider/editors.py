@@ -77,7 +77,7 @@ class ResponseEditor:
             case "gemini":
                 events = edit_gemini.put_arguments([Event(data)], text)
                 return events[0].data or {} if events else _malformed(data)
-            case "anthropic-messages" | "bedrock-converse":
+            case _:  # "anthropic-messages" | "bedrock-converse"
                 return put(data, self.arguments, close(text))
 
     def put_stop(self, data: Data, reason: StopReason) -> Data:
@@ -94,7 +94,7 @@ class ResponseEditor:
             case "openai-chat":
                 stopped = put(data, self.stop, edit_chat.STOPS[reason])
                 return _refuse(stopped) if reason == "refusal" else stopped
-            case "bedrock-converse":
+            case _:  # "bedrock-converse"
                 return put(data, self.stop, edit_bedrock.STOPS[reason])
 
     def make_error(self, data: Data, message: str) -> Data:

@@ -10,6 +10,8 @@ import anthropic
 import boto3
 import botocore.exceptions
 import pytest
+from anthropic.lib.bedrock import AnthropicBedrock
+from anthropic.lib.vertex import AnthropicVertex
 from botocore.config import Config
 from hypothesis import given
 from hypothesis import strategies as st
@@ -475,13 +477,13 @@ def test_botos_own_client_sees_the_refusal(bedrock):
 # Claude's Messages on two other hosts
 
 
-def open_partner(server: SdkServer, name: str) -> anthropic.AnthropicBedrock | anthropic.AnthropicVertex:
+def open_partner(server: SdkServer, name: str) -> AnthropicBedrock | AnthropicVertex:
     base = server.base(f"anthropic-{name}")
     if name == "bedrock":
         keys = {"aws_access_key": AWS_KEY, "aws_secret_key": AWS_SECRET, "aws_region": "us-east-1"}
-        return server.client(name, partial(anthropic.AnthropicBedrock, base_url=base, max_retries=0, **keys))
+        return server.client(name, partial(AnthropicBedrock, base_url=base, max_retries=0, **keys))
     where = {"region": "global", "project_id": "p", "access_token": TOKEN}
-    return server.client(name, partial(anthropic.AnthropicVertex, base_url=base, max_retries=0, **where))
+    return server.client(name, partial(AnthropicVertex, base_url=base, max_retries=0, **where))
 
 
 PARTNERS = pytest.mark.parametrize("name", ["bedrock", "vertex"])

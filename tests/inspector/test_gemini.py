@@ -575,7 +575,7 @@ def test_googles_own_sdk_reads_the_answer_and_shows_a_file_in_the_response(host:
 def test_googles_own_sdk_reads_the_stream(host: str):
     with client(host) as sdk:
         chunks = list(streamed(sdk, ["plot 4, 5"]))
-    assert "".join(part.text or "" for chunk in chunks for part in chunk.candidates[0].content.parts) == PLOTS
+    assert "".join(chunk.text or "" for chunk in chunks) == PLOTS
     assert [item.args for chunk in chunks for item in chunk.function_calls or []] == [{"values": [4, 5]}]
     assert chunks[-1].candidates[0].finish_reason == types.FinishReason.STOP
 

@@ -42,7 +42,7 @@ def libraries():
 
 def read(wheel, pattern):
     """What a wheel's shared libraries of a name contain."""
-    files = [file.locate() for file in metadata.files(wheel) if re.search(pattern, str(file))]
+    files = [file.locate() for file in metadata.files(wheel) or () if re.search(pattern, str(file))]
     return b"".join(file.read_bytes() for file in files)
 
 

@@ -252,11 +252,7 @@ def test_strips_give_the_same_image(monkeypatch, mode):
     full = images.resize(image, (3.0, 5.0, 88.0, 69.0), (41, 23))
     monkeypatch.setattr(images, "STRIP_PIXELS", 500)
     parts = images.resize(image, (3.0, 5.0, 88.0, 69.0), (41, 23))
-    assert max(band[1] for band in bands_of(ImageChops.difference(full, parts))) <= 1
-
-
-def bands_of(image: Image.Image) -> list[tuple[int, int]]:
-    return [band.getextrema() for band in image.split()]
+    assert max(ImageChops.difference(full, parts).tobytes()) <= 1
 
 
 @pytest.mark.parametrize("format_name", ["GIF", "PNG", "WEBP"])

@@ -16,6 +16,7 @@ from showandtell.errors import BadInput, MissingKey, ProviderUnavailable
 from showandtell.providers import aws, google
 from showandtell.providers.auth import check_headers
 from showandtell.providers.connect import connect, locate
+from showandtell.providers.exchange import Exchange
 
 SECRET = "canary/secret+key/1234567890"  # noqa: S105 - the canary
 TOKEN = "canary-token=="  # noqa: S105 - the canary
@@ -38,6 +39,12 @@ class Post:
     async def body(self):
         for piece in self.pieces:
             yield piece
+
+
+async def authorize(exchange: Exchange, request=None):
+    """The headers that a request gets."""
+    assert exchange.authorize is not None
+    return await exchange.authorize(request or Post())
 
 
 def as_botocore_signs(request, headers, credentials, region="us-east-1"):
@@ -103,7 +110,7 @@ def test_what_a_server_receives_is_what_was_signed():
             base = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
             exchange = connect(locate(resolve("bedrock:m"), KEYS), base_url=base, environ=KEYS)
             unsigned = Post(f"{base}/model/us.claude%3A0/converse")
-            headers = {**unsigned.headers, **await exchange.authorize(unsigned)}
+            headers = {**unsigned.headers, **await authorize(exchange, unsigned)}
             async with exchange.send(Post(unsigned.url, headers=headers)) as answer:
                 assert answer.status == 200
         return base
@@ -137,7 +144,7 @@ def test_others_have_their_turn_while_a_body_is_hashed():
 def test_a_request_is_signed_with_the_keys_of_variables(provider):
     environ = {**KEYS, "AWS_SESSION_TOKEN": TOKEN}
     exchange = connect(locate(resolve(f"{provider}:m"), environ), environ=environ)
-    headers = asyncio.run(exchange.authorize(Post()))
+    headers = asyncio.run(authorize(exchange))
     assert headers["x-amz-security-token"] == TOKEN
     credentials = aws.Credentials("AKIDEXAMPLE", SECRET, TOKEN)
     assert headers["authorization"] == as_botocore_signs(Post(), headers, credentials)
@@ -157,7 +164,7 @@ def test_a_profile_is_found_by_botocores_chain(tmp_path, monkeypatch):
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     target = locate(resolve("bedrock:m"), environ)
-    headers = asyncio.run(connect(target, environ=environ).authorize(Post()))
+    headers = asyncio.run(authorize(connect(target, environ=environ)))
     assert target.account == "ap-south-1"
     assert "Credential=AKIDTEAM/" in headers["authorization"]
 
@@ -168,7 +175,7 @@ def test_a_profile_that_is_none_is_reported(monkeypatch):
         monkeypatch.setenv(name, value)
     exchange = connect(locate(resolve("bedrock:m"), environ), environ=environ)
     with pytest.raises(MissingKey, match=r"ProfileNotFound.*set AWS_ACCESS_KEY_ID"):
-        asyncio.run(exchange.authorize(Post()))
+        asyncio.run(authorize(exchange))
 
 
 def test_a_region_is_asked_for_before_anything_is_sent(tmp_path, monkeypatch):
@@ -203,7 +210,7 @@ def test_a_wrong_clock_is_recognized(text, skewed):
 def test_no_secret_is_logged(caplog):
     caplog.set_level(logging.DEBUG)
     environ = {**KEYS, "AWS_SESSION_TOKEN": TOKEN}
-    asyncio.run(connect(locate(resolve("bedrock:m"), environ), environ=environ).authorize(Post()))
+    asyncio.run(authorize(connect(locate(resolve("bedrock:m"), environ), environ=environ)))
     assert SECRET not in caplog.text
     assert TOKEN not in caplog.text
 
@@ -256,7 +263,7 @@ def test_a_file_of_credentials_that_is_none_is_reported(tmp_path, monkeypatch):
     environ = {"GOOGLE_APPLICATION_CREDENTIALS": str(path), "GOOGLE_CLOUD_PROJECT": "acme"}
     exchange = connect(locate(resolve("vertex:m"), environ), environ=environ)
     with pytest.raises(MissingKey, match="GOOGLE_APPLICATION_CREDENTIALS"):
-        asyncio.run(exchange.authorize(Post()))
+        asyncio.run(authorize(exchange))
 
 
 @pytest.mark.parametrize(

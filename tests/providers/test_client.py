@@ -7,6 +7,8 @@ import boto3
 import groq
 import openai
 import pytest
+from anthropic.lib.bedrock import AnthropicBedrock
+from anthropic.lib.vertex import AsyncAnthropicVertex
 from google import genai
 from google.oauth2.credentials import Credentials
 from mistralai.client import Mistral
@@ -14,7 +16,7 @@ from mistralai.client import Mistral
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.wire.renderers import renderer_of
 from showandtell.errors import BadInput, MissingKey
-from showandtell.providers.client import connect_client, read_client
+from showandtell.providers.client import Settings, connect_client, read_client
 from showandtell.providers.connect import locate
 
 KEY = "sk-canary-1234567890"
@@ -36,6 +38,12 @@ class Post:
 
     async def body(self):
         yield b"{}"
+
+
+def authorized(settings: Settings):
+    """The headers that each request gets."""
+    assert settings.authorize is not None
+    return asyncio.run(settings.authorize(Post()))
 
 
 def azure(**more):
@@ -73,13 +81,13 @@ PLAIN = [
         "authorization",
     ),
     (
-        anthropic.AnthropicBedrock(api_key=KEY, aws_region="us-east-1"),
+        AnthropicBedrock(api_key=KEY, aws_region="us-east-1"),
         "anthropic-bedrock",
         "https://bedrock-runtime.us-east-1.amazonaws.com/model/m-1/invoke-with-response-stream",
         "authorization",
     ),
     (
-        anthropic.AsyncAnthropicVertex(access_token=KEY, region="us-east5", project_id="acme"),
+        AsyncAnthropicVertex(access_token=KEY, region="us-east5", project_id="acme"),
         "anthropic-vertex",
         "https://us-east5-aiplatform.googleapis.com/v1/projects/acme/locations/us-east5/publishers/anthropic/models/m-1:streamRawPredict",
         "authorization",
@@ -148,20 +156,20 @@ async def renewed():
 def test_a_function_that_gives_keys_is_asked_for_each_request(client, header):
     settings = read_client(client)
     assert header not in settings.headers
-    assert asyncio.run(settings.authorize(Post()))[header] == f"Bearer {KEY}-2"
+    assert authorized(settings)[header] == f"Bearer {KEY}-2"
 
 
 @pytest.mark.parametrize(
     "client",
     [
         boto(**SIGNED),
-        anthropic.AnthropicBedrock(aws_access_key="AKIDEXAMPLE", aws_secret_key=KEY, aws_region="us-east-1"),
+        AnthropicBedrock(aws_access_key="AKIDEXAMPLE", aws_secret_key=KEY, aws_region="us-east-1"),
     ],
 )
 def test_a_client_of_bedrock_signs_with_its_own_credentials(client):
     settings = read_client(client)
     assert (settings.base, settings.account) == ("https://bedrock-runtime.us-east-1.amazonaws.com", "us-east-1")
-    assert "Credential=AKIDEXAMPLE/" in asyncio.run(settings.authorize(Post()))["authorization"]
+    assert "Credential=AKIDEXAMPLE/" in authorized(settings)["authorization"]
     assert KEY not in repr(settings)
 
 
@@ -169,14 +177,14 @@ def test_boto_with_a_bearer_key_sends_it(monkeypatch):
     monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", KEY)
     settings = read_client(boto(endpoint_url=GATE))
     assert settings.base == GATE
-    assert asyncio.run(settings.authorize(Post()))["authorization"] == f"Bearer {KEY}"
+    assert authorized(settings)["authorization"] == f"Bearer {KEY}"
 
 
 def test_a_client_of_vertex_brings_its_account_and_credentials():
     client = genai.Client(vertexai=True, project="acme", location="eu", credentials=Credentials(token=KEY))
     settings = read_client(client)
     assert (settings.base, settings.account) == ("https://aiplatform.eu.rep.googleapis.com", "acme/eu")
-    assert asyncio.run(settings.authorize(Post()))["authorization"] == f"Bearer {KEY}"
+    assert authorized(settings)["authorization"] == f"Bearer {KEY}"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from showandtell.core.events.types import ErrorEvent, Finish, Retry
 from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.providers.retry import RetryPolicy, pause_before
-from support.scripted import CLAUDE, FAULT, GPT, MODELS, ONCE, begin, begins, in_pieces, repeating, say, scripted, watch
+from support.scripted import CLAUDE, FAULT, GPT, MODELS, ONCE, Repeating, begin, begins, in_pieces, say, scripted, watch
 
 each_api = pytest.mark.parametrize("model", MODELS)
 BUSY = b'{"error": {"type": "rate_limit_error", "message": "Slow down."}}'
@@ -237,7 +237,7 @@ def test_tokens_bound_a_run(model):
 
 @each_api
 def test_seconds_bound_a_run_and_close_its_calls(model):
-    async def hang() -> str:
+    async def hang() -> None:
         await asyncio.Event().wait()
 
     answers = say("", ("c1", "hang", "{}"), model=model), say("Hello.", model=model)
@@ -251,7 +251,7 @@ def test_seconds_bound_a_run_and_close_its_calls(model):
 
 @each_api
 def test_a_slow_reader_holds_the_network_back(model):
-    answer = repeating("x" * 10, 20_000, model)
+    answer = Repeating("x" * 10, 20_000, model)
 
     async def play(agent):
         async for _ in agent.run("hi"):

@@ -154,7 +154,7 @@ async def test_a_conversation_is_deleted_with_its_files(tmp_path):
 async def test_deleting_a_conversation_stops_its_run(tmp_path):
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def wait() -> str:
+    async def wait() -> None:
         """Wait for ever."""
         begun.set()
         try:

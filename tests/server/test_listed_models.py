@@ -61,6 +61,7 @@ async def test_a_damaged_file_counts_as_empty(content, tmp_path):
     (tmp_path / "lists.json").write_bytes(content)
     async with host_of("mistral", []) as exchange:
         found = await ListedModels(tmp_path / "lists.json").of("mistral", exchange)
+    assert found is not None
     assert [model.id for model in found] == ["mistral-large-latest"]
 
 

@@ -123,7 +123,7 @@ def collector():
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, *_):
+        def log_message(self, *_, **__):
             pass
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -11,12 +11,12 @@ from support.fixtures import png
 from support.scripted import (
     FAULT,
     STOPS,
+    Repeating,
     begins,
     check_usable,
     frames,
     no_time,
     raw,
-    repeating,
     say,
     scripted,
     watch,
@@ -52,7 +52,7 @@ async def yielding() -> str:
     return "slow"
 
 
-async def hanging() -> str:
+async def hanging() -> None:
     await asyncio.Event().wait()
 
 
@@ -66,7 +66,7 @@ def play(agent, conversation, text):
 
 def play_long(model, count, size=10_000):
     """A run whose answer is an x, followed by `count` pieces."""
-    agent, _ = scripted(repeating("x" * size, count, model), model=model)
+    agent, _ = scripted(Repeating("x" * size, count, model), model=model)
     return play(agent, None, "hi")
 
 

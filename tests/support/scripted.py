@@ -2,7 +2,6 @@
 
 import json
 from contextlib import asynccontextmanager
-from inspect import isasyncgenfunction
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -266,19 +265,20 @@ def delta(words, model):
     return json.dumps(output).encode()
 
 
-def repeating(words, count, model=CLAUDE):
+class Repeating:
     """An answer of one text: an x, then `words` repeated `count` times. `read` is how many were read so far."""
 
-    async def stream():
-        whole, at = frames("x", model=model), STOPS[model].first
+    def __init__(self, words, count, model=CLAUDE):
+        self.words, self.count, self.model, self.read = words, count, model, 0
+
+    async def __call__(self):
+        whole, at = frames("x", model=self.model), STOPS[self.model].first
         yield b"".join(whole[:at])
-        piece = raw(delta(words, model), model)
-        for stream.read in range(1, count + 1):
+        piece = raw(delta(self.words, self.model), self.model)
+        for _ in range(self.count):
+            self.read += 1
             yield piece
         yield b"".join(whole[at:])
-
-    stream.read = 0
-    return stream
 
 
 def begins(data, error):
@@ -357,7 +357,7 @@ class Script:
             raise answer
         if isinstance(answer, HttpResponse):
             yield answer
-        elif isasyncgenfunction(answer):
+        elif callable(answer):
             yield HttpResponse(200, headers, self.record(answer()))
         else:
             status, data = answer if isinstance(answer, tuple) else (200, answer)

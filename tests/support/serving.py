@@ -67,7 +67,7 @@ def chat_body(words, chat="chat", id="m1", files=(), **more):  # noqa: A002 - it
     return {"id": chat, "messages": [message], "trigger": "submit-message", "if_running": "error", **more}
 
 
-async def chunks_of(answer):
+async def chunks_of(answer) -> Any:
     """The chunks of a stream that is read to its end; an error as the one JSON value it is."""
     body = await answer.read()
     if "event-stream" not in answer.headers.get("content-type", ""):

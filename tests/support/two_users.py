@@ -86,7 +86,7 @@ def make_hanging_tool():
     """A tool that never returns, and an event that is set when it is called."""
     begun = asyncio.Event()
 
-    async def hang() -> str:
+    async def hang() -> None:
         """Wait for ever."""
         begun.set()
         await asyncio.Event().wait()

@@ -287,8 +287,7 @@ def test_documents_that_exceed_the_request_are_sent_as_text_and_not_refused():
     files = [attachment(n, "application/pdf", origin=Origin("user"), pages=40) for n in range(1, 6)]
     seen = view(user(*(shown(n) for n in range(1, 6)), "look"), files=files)
     target, known = resolve("groq:qwen/qwen3.6-27b"), {}
-    for _ in range(3):
-        made = plan(seen, target, known, Policy())
+    while (made := plan(seen, target, known, Policy())).wants:
         known |= {want: words_or_pages(want) for want in made.wants}
     assert {receipt.delivery for receipt in made.receipts} == {"native"}
     assert [receipt.variant.text is not None for receipt in made.receipts] == [True, True, True, False, False]

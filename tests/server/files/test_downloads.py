@@ -7,6 +7,7 @@ import tempfile
 from contextlib import AsyncExitStack
 
 import pytest
+from starlette.responses import Response
 
 from showandtell.server.downloads import Downloads, LimitedDownload
 from support.fixtures import png
@@ -75,13 +76,13 @@ async def test_an_export_is_a_download_that_is_packed_when_its_turn_has_come(tmp
 async def test_slots_are_those_of_one_user_and_wait_for_each_other():
     downloads, sent, held = Downloads(1, 60), [], asyncio.Event()
 
-    async def respond(scope, *_):
-        sent.append(scope["user"])
-        await held.wait()
+    class Held(Response):
+        async def __call__(self, scope, *_, **__):
+            sent.append(scope["user"])
+            await held.wait()
 
     def start(user):
-        respond.status_code = 200
-        return asyncio.create_task(LimitedDownload(respond, downloads, user)({"user": user}, None, None))
+        return asyncio.create_task(LimitedDownload(Held(), downloads, user)({"user": user}, None, None))
 
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         tasks = [start("ann"), start("ann"), start("bob")]

@@ -75,22 +75,22 @@ async def lines_of(site, url):
         yield (json.loads(line) async for line in response.content)
 
 
-def stalled(start):
-    """An answer that begins and never ends; `.ended` is set once its connection is closed."""
+class Stalled:
+    """An answer that begins and never ends; `ended` is set once its connection is closed."""
 
-    async def answer(writer):
-        writer.write(start)
+    def __init__(self, start):
+        self.start, self.begun, self.ended = start, asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, writer):
+        writer.write(self.start)
         await writer.drain()
-        answer.begun.set()
+        self.begun.set()
         try:
             await writer.wait_closed()
         except (ConnectionError, OSError):
             pass
         finally:
-            answer.ended.set()
-
-    answer.begun, answer.ended = asyncio.Event(), asyncio.Event()
-    return answer
+            self.ended.set()
 
 
 # ── what is attached ──
@@ -255,7 +255,7 @@ async def test_a_server_that_fetches_nothing_says_so(site_of):
 
 
 async def test_a_size_over_the_limit_is_refused_before_a_byte_is_read(site_of):
-    answer = stalled(b"HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n")
+    answer = Stalled(b"HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n")
     async with site_of(Web({"/big.mp4": answer})) as site:
         status, kind, text = problem(*await attach(site, "https://pictures.test/big.mp4"))
         assert (status, kind) == (413, "FileTooLarge")
@@ -281,7 +281,7 @@ async def test_an_endless_body_is_stopped_at_the_limit(site_of, temporary):
 
 async def test_a_slow_host_is_given_up(site_of, temporary, monkeypatch):
     monkeypatch.setattr(fetching, "SECONDS", 0.2)
-    answer = stalled(page(IMAGE)[:-20])
+    answer = Stalled(page(IMAGE)[:-20])
     async with site_of(Web({"/a.png": answer})) as site:
         status, kind, text = problem(*await attach(site, "https://pictures.test/a.png"))
         assert (status, kind) == (422, "BadFile")
@@ -292,7 +292,7 @@ async def test_a_slow_host_is_given_up(site_of, temporary, monkeypatch):
 
 @pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
 async def test_a_client_that_disconnects_cancels_the_download(site_of, temporary, accept):
-    answer = stalled(page(IMAGE)[:-20])
+    answer = Stalled(page(IMAGE)[:-20])
     async with site_of(Web({"/a.png": answer})) as site:
         json_body, headers = {"url": "https://pictures.test/a.png"}, {"accept": accept}
         request = asyncio.create_task(read(site.session.post(PATH, json=json_body, headers=headers)))

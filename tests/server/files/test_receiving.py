@@ -327,14 +327,16 @@ async def test_files_of_other_users_look_like_missing_ones_on_every_route(tmp_pa
 async def test_an_upload_keeps_its_id_when_sent_and_gets_a_number(tmp_path):
     async with serving(tmp_path) as site:
         _, file = await put(site, IMAGE)
+        conversations = []
         for number, chat in enumerate(("first", "first", "second")):
             status, chunks = await site.post("what is this?", chat, id=f"m{number}", files=[file["id"]])
             assert (status, chunks[-1]["type"]) == (200, "finish")
+            conversations.append(chunks[0]["messageMetadata"]["conversation_id"])
         status, sent = await site.get(f"{PATH}/{file['id']}")
         assert (sent["number"], sent["state"], sent["url"]) == (1, "ready", file["url"])
         first, second = [
             (await site.get(f"/api/conversations/{name}"))[1]["attachments"]
-            for name in (sent["conversation_id"], chunks[0]["messageMetadata"]["conversation_id"])
+            for name in (sent["conversation_id"], conversations[-1])
         ]
         assert first == [sent]
         assert [(other["number"], other["size"]) for other in second] == [(1, len(IMAGE))]

@@ -29,7 +29,7 @@ class Kitchen(Toolset):
     async def list(self):
         return [Tool("bake", "Bake.", {"type": "object"}, approval=True)]
 
-    async def call(self, name, *, context, **_):
+    async def call(self, name, arguments, context):  # noqa: ARG002 - as in `Toolset`
         self.log.append(name)
         return f"{name} for {context.owner}"
 

@@ -286,6 +286,7 @@ def test_two_processes_store_the_same_bytes_at_once(folder):
 @pytest.mark.parametrize("after", [1, 2, 5])
 def test_a_killed_process_leaves_all_that_it_acknowledged_and_nothing_torn(folder, after):
     with storing(folder.path, 1000) as process:
+        assert process.stdout is not None
         received = [next(process.stdout).split() for _ in range(after)]
         process.send_signal(signal.SIGKILL)
         received += [line.split() for line in process.stdout if line.endswith("\n")]

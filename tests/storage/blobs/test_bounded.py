@@ -166,9 +166,9 @@ def test_a_step_that_may_take_longer_has_more_time_unless_the_store_hangs(store)
 @pytest.mark.parametrize("size", [10, SMALL + CHUNK_SIZE * 2 + 1])
 def test_a_slow_source_does_not_count_against_the_store(size, store):
     class Slow(io.BytesIO):
-        def read(self, count=-1):
+        def read(self, *size):
             threading.Event().wait(SHORT * 1.5)
-            return super().read(count)
+            return super().read(*size)
 
     data = bytes(size)
     spooled = store.spool(lambda: Slow(data), "a.bin", size)

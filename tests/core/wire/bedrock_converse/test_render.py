@@ -14,6 +14,7 @@ from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, ToolCall
 from showandtell.core.wire.bedrock_converse.render import render_entry, url, with_cache_mark
 from showandtell.core.wire.options import Options
+from showandtell.core.wire.tree import to_values
 from showandtell.errors import CannotRender
 from support.sdk_clients import (
     CALL,
@@ -197,7 +198,7 @@ def test_fields_that_converse_does_not_know_go_to_the_model():
 
 def test_a_cache_point_never_follows_a_document():
     (message,) = with_cache_mark(render_entry(user("Read:", placed(PDF, place="user")), HOME), HOME)
-    assert [next(iter(block)) for block in message["content"]] == ["text", "cachePoint", "document"]
+    assert [next(iter(block)) for block in to_values(message, repr)["content"]] == ["text", "cachePoint", "document"]
     alone = render_entry(user(placed(PDF, place="user")), HOME)
     assert with_cache_mark(alone, HOME) == alone
 

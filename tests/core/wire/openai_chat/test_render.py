@@ -128,7 +128,7 @@ def test_every_result_comes_before_the_user_message():
 
 
 def test_a_tool_message_contains_parts_if_the_host_accepts_files_there():
-    content = render_entry(user(result("Chart:", placed(PNG))), HOME)[0]["content"]
+    content = messages(user(result("Chart:", placed(PNG))))[0]["content"]
     assert [part["type"] for part in content] == ["text", "image_url"]
 
 

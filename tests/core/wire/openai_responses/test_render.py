@@ -15,6 +15,7 @@ from showandtell.core.messages.parts import Opaque, ToolCall
 from showandtell.core.planning.values import Data
 from showandtell.core.wire.openai_responses.render import render_entry, url, with_cache_mark
 from showandtell.core.wire.options import Options
+from showandtell.core.wire.tree import to_values
 from showandtell.errors import CannotRender
 from support.sdk_clients import (
     CALL,
@@ -186,7 +187,8 @@ def test_a_mark_is_on_the_last_part_of_a_message():
 
 def test_a_mark_is_on_the_last_part_of_an_output():
     (item,) = with_cache_mark(render_entry(user(result("Chart:", placed(PNG))), MARKED), MARKED)
-    assert [part.get("prompt_cache_breakpoint") for part in item["output"]] == [None, {"mode": "explicit"}]
+    output = to_values(item, repr)["output"]
+    assert [part.get("prompt_cache_breakpoint") for part in output] == [None, {"mode": "explicit"}]
     (bare,) = with_cache_mark(render_entry(user(result()), MARKED), MARKED)
     assert bare["output"] == ""
 
