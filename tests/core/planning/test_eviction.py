@@ -9,6 +9,7 @@ from showandtell.core.messages.attachments import Origin
 from showandtell.core.messages.message import Message, Reference
 from showandtell.core.messages.parts import Text
 from showandtell.core.planning.eviction import RESERVE, EvictionState, advance_eviction, first_in_view, request_budget
+from showandtell.core.planning.plan import plan
 from showandtell.core.planning.token_estimates import text_tokens
 from showandtell.core.planning.values import Policy, by_kind
 from support.builders import assistant, attachment, planned, result, shown, user, view
@@ -211,3 +212,12 @@ def test_files_out_of_view_change_with_the_limit_that_they_are_out_of_view_for()
     assert seen.changes(seen) is None
     assert seen.changes(replace(seen, limit="more than 20 images")) == range(1)
     assert seen.changes(replace(seen, start=0)) == range(1)
+
+
+def test_a_picture_counts_as_one_before_it_is_uploaded():
+    policy = Policy(uploads=True, expected_steps=100_000, cache=True)
+    seen = steps([1_000_000, 1_000_000])
+    assert plan(seen, resolve(CLAUDE), {}, policy).wants
+    size, images, *_ = advance_eviction(EvictionState(), seen, resolve(CLAUDE), {}, policy).load
+    assert images == 2
+    assert size < 1_000_000
