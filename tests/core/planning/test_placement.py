@@ -9,6 +9,8 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.attachments import Facts, Origin
 from showandtell.core.messages.conversion import parse_conversion
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
+from showandtell.core.messages.message import Message
+from showandtell.core.messages.parts import HostedBlock
 from showandtell.core.planning.placement import LINK, UPLOAD
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, by_kind
@@ -164,6 +166,22 @@ def test_a_rejected_file_is_not_sent_to_that_place_again():
         }
     )
     assert by_tool(known=known).receipts[0].delivery == "relocated"
+
+
+def test_a_file_in_a_block_of_its_provider_stays_there_unless_it_was_rejected():
+    file, target = attachment(1, origin=Origin("provider", "code")), resolve(GEMINI)
+    block = HostedBlock(
+        target.signer,
+        '{"inlineData":{"mimeType":"image/png","data":null}}',
+        "",
+        "",
+        files=(("/inlineData/data", shown(1)),),
+    )
+    seen = view(user("draw", named="u0"), Message("a0", "assistant", (block,)), user("and now?"), files=[file])
+    rejected = DerivationRequest(file.facts.sha256, "original/answer", target.rejection_scope)
+    assert planned(seen, GEMINI).receipts[0].place == "answer"
+    again = planned(seen, GEMINI, Everything({rejected: Failed("400 no such part")})).receipts[0]
+    assert (again.place, again.delivery) == ("user", "relocated")
 
 
 def test_bedrock_gets_five_documents_in_a_message_and_the_sixth_is_noted():
