@@ -135,6 +135,11 @@ def test_text_for_the_user_takes_nothing_of_the_models_bound():
     assert draft == Draft("tool", (own, Text("x" * 900)), "c1", "find")
 
 
+def test_metadata_is_kept_if_it_is_json():
+    assert result_draft(CALL, ToolResult("a", metadata={"rows": 3})).metadata == {"rows": 3}
+    assert result_draft(CALL, ToolResult("a", metadata=object())).metadata is None
+
+
 def test_errors_stay_errors():
     failed = result_draft(CALL, ToolResult("no " * 10_000, is_error=True))
     assert bound_text(failed, 1000).is_error
