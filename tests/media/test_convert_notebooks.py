@@ -55,6 +55,16 @@ def test_a_picture_leaves_a_mark_and_an_error_its_message():
     assert text == "```R\nplot()\n```\n\n[image]\n\n```R\ndf.b\n```\n\n```\nKeyError: 'b'\n```"
 
 
+def test_an_output_without_words_or_picture_leaves_its_types():
+    chart = {"output_type": "display_data", "data": {"application/vnd.plotly.v1+json": {"y": [float("nan")]}}}
+    text = show(notebook(code("chart", chart))).variant.text
+    assert text == "```python\nchart\n```\n\n[output as application/vnd.plotly.v1+json]"
+
+
+def test_halves_of_characters_are_replaced():
+    assert show(notebook(code("'\ud83d'"))).variant.text == "```python\n'?'\n```"
+
+
 def test_a_picture_within_the_words_loses_its_bytes():
     drawn = {"cell_type": "markdown", "id": "a2", "source": f"See ![plot](data:image/png;base64,{PLOT * 9})."}
     assert show(notebook(drawn)).variant.text == "See ![plot](data:image/png)."

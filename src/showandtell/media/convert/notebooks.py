@@ -6,12 +6,12 @@ https://nbformat.readthedocs.io/en/latest/format_description.html.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct, ValidationError, convert
 
 from showandtell.errors import BadFile
 
@@ -28,7 +28,7 @@ class Output(Struct, frozen=True):
 
     output_type: str = ""
     text: str | list[str] = ""
-    data: dict[str, Raw] = {}
+    data: dict[str, object] = {}
     ename: str = ""
     evalue: str = ""
 
@@ -66,8 +66,9 @@ class Notebook(Struct, frozen=True):
 def write_notebook(source: str, target: str) -> None:
     """Write a notebook as Markdown. Raises `BadFile` if it isn't one of nbformat 4."""
     try:
-        text = write_cells(msgspec.json.decode(Path(source).read_bytes(), type=Notebook))
-    except (msgspec.MsgspecError, RecursionError) as error:
+        # This parser takes what Jupyter writes: NaN, and halves of characters.
+        text = write_cells(convert(json.loads(Path(source).read_bytes()), Notebook))
+    except (ValidationError, ValueError, RecursionError) as error:
         problem = f"is no notebook as Jupyter saves it: {error}"
         raise BadFile("", problem, "open it in Jupyter and save it, or name it .json") from None
     Path(target).write_text(text or "(an empty notebook)", "utf-8", "replace")
@@ -100,12 +101,14 @@ def write_output(output: Output) -> str:
     for media_type in MARKUP:
         if media_type in output.data:
             return read(output.data[media_type])
-    return fenced(read(output.data["text/plain"]) if "text/plain" in output.data else join(output.text))
+    if output.data and "text/plain" not in output.data:
+        return f"[output as {', '.join(output.data)}]"
+    return fenced(read(output.data["text/plain"]) if output.data else join(output.text))
 
 
-def read(data: Raw) -> str:
+def read(data: object) -> str:
     """One representation of a result: a text, or its lines."""
-    return join(msgspec.json.decode(data, type=str | list[str]))
+    return join(convert(data, str | list[str]))
 
 
 def join(lines: str | list[str]) -> str:
