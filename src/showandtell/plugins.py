@@ -146,7 +146,7 @@ def load(entry: EntryPoint) -> tuple[object, ...]:
         return (entry.load(),)
     except BadInput as error:
         reason = str(error)
-    except Exception as error:  # noqa: BLE001 - it is other people's code
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's modules raise anything, or call sys.exit
         reason = f"{type(error).__name__}: {error}"
     warnings.warn(f"{describe(entry)} can't be loaded: {reason}", RuntimeWarning, stacklevel=3)
     return ()
