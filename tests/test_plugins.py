@@ -1,5 +1,7 @@
 """Registries: entry points of installed packages, asked once and only when nothing else has a name."""
 
+import sys
+
 import pytest
 
 from showandtell.errors import BadInput
@@ -34,7 +36,8 @@ def test_packages_are_asked_once_and_each_mistake_is_a_warning(numbers):
     assert numbers.find("two") == ("two", 2)
 
 
-def test_a_module_that_ends_the_program_is_a_warning(numbers, tmp_path):
+def test_a_module_that_ends_the_program_is_a_warning(numbers, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "acme_numbers", raising=False)
     (tmp_path / "acme_numbers.py").write_text("import sys\nsys.exit('no licence')\n")
     with pytest.warns(RuntimeWarning, match="'two' in .* can't be loaded: SystemExit: no licence"):
         assert load_plugin(numbers.group, "two") is None

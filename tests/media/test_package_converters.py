@@ -23,6 +23,9 @@ def nothing(source, target):
 def call_home(source, target):
     socket.create_connection(("127.0.0.1", 9), timeout=1)
 
+def leave(source, target):
+    raise SystemExit("no licence")
+
 def steal(source, target):
     Path(target).write_bytes(Path("/etc/passwd").read_bytes())
 
@@ -77,6 +80,7 @@ def test_text_is_known_by_its_suffix():
     [
         ("nothing", "became nothing when it was converted"),
         ("call_home", "can't be converted: "),
+        ("leave", "can't be converted: SystemExit: no licence"),
         ("steal", "can't be converted: PermissionError"),
         ("get_out", "can't be converted: PermissionError"),
         ("missing", "acme_boxes:missing can't be imported: AttributeError"),

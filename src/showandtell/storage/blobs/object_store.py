@@ -116,7 +116,7 @@ def open_package(scheme: Scheme, url: str) -> PackageStore:
         return PackageStore(scheme.open(url))
     except ShowAndTellError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         problem = f"the store at a URL with {scheme.name}: can't be opened ({type(error).__name__})"
         raise StorageFailed(f"{problem}: check the URL, and whether it may be used") from error
 
