@@ -53,8 +53,11 @@ async def test_a_run_of_many_steps_starts_no_more_threads_than_a_short_one(monke
     await run(2)
     begun = len(started)
     await run(40)
-    # The processes that decode files end by a timer that belongs to no run.
-    assert len([one for one in started[begun:] if not isinstance(one, threading.Timer)]) <= 2
+    # Processes that decode files end by a timer that belongs to no run, and the loop's own pool grows to its few threads.
+    others = [
+        one for one in started[begun:] if not (isinstance(one, threading.Timer) or one.name.startswith("asyncio_"))
+    ]
+    assert len(others) <= 2
 
 
 @pytest.mark.anyio
