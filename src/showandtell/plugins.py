@@ -22,6 +22,8 @@ from showandtell.errors import BadInput
 T = TypeVar("T")
 #: What the groups of our entry points begin with.
 PREFIX: Final = "showandtell."
+#: What code of packages may raise, which calls sys.exit, too. Only Ctrl-C ends the program.
+MISTAKES: Final = (Exception, SystemExit)
 #: Bytes are bytes in what packages bring, and no base64.
 KEPT: Final = (bytes,)
 
@@ -146,7 +148,7 @@ def load(entry: EntryPoint) -> tuple[object, ...]:
         return (entry.load(),)
     except BadInput as error:
         reason = str(error)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's modules raise anything, or call sys.exit
+    except MISTAKES as error:
         reason = f"{type(error).__name__}: {error}"
     warnings.warn(f"{describe(entry)} can't be loaded: {reason}", RuntimeWarning, stacklevel=3)
     return ()

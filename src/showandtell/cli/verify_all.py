@@ -65,8 +65,10 @@ def verify_all(
     out = sys.stderr if json else sys.stdout
     show(out, *introduce(candidates, fresh))
     if not models:
-        has_none = not fresh
-        show(out, f"nothing to check{': set the key of a provider, such as ANTHROPIC_API_KEY' if has_none else ''}")
+        show(
+            out,
+            "nothing to check" if fresh else "nothing to check: set the key of a provider, such as ANTHROPIC_API_KEY",
+        )
         return ALL_JUDGED if any(fresh.values()) else NONE_JUDGED
     show(out, *describe(estimate(models, kinds)), f"verdicts go to {overrides_path(environ)}")
     confirm(yes=yes)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from showandtell.core.capabilities.cells import VENDORS
 from showandtell.errors import BadInput, CannotRender, ShowAndTellError
-from showandtell.plugins import Registry, check_types, instances_of, suggestion
+from showandtell.plugins import MISTAKES, Registry, check_types, instances_of, suggestion
 
 #: The modules of an API. The last one, for the strict checks, may be missing.
 RENDER, PARSE, RULES = "render", "parse", "rules"
@@ -49,7 +49,7 @@ class Api(Struct, frozen=True, kw_only=True):
         """Whether the package has the rules of the API. Imports the package, but not that module."""
         try:
             return find_spec(f"{self.package}.{RULES}") is not None
-        except (Exception, SystemExit):  # noqa: BLE001 - it is other people's code; the error comes when the API is used
+        except MISTAKES:  # the error comes when the API is used
             return False
 
 
@@ -73,7 +73,7 @@ def reported_mistakes(api: str, part: str, *passing: type[Exception]) -> Generat
         yield
     except (ShowAndTellError, MemoryError, RecursionError, *passing):
         raise
-    except (Exception, SystemExit) as error:
+    except MISTAKES as error:
         at = extract_tb(error.__traceback__)[-1]
         # An import that fails ends in Python's own code, and names the module or line itself.
         names_place = isinstance(error, ImportError | SyntaxError)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 MAX_LINE = 400
 #: How much of a text is read for a line, as a multiple of the line's maximum length.
 READ = 8
@@ -34,3 +36,9 @@ def one_line(value: object, max_length: int | None = None) -> str:
 def counted(number: int, what: str) -> str:
     """A number and a noun in singular or plural."""
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A fenced block of Markdown that no run of backticks in it closes. Empty for a text of blanks."""
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
+    return f"{fence}{language}\n{text}\n{fence}" if text.strip() else ""

@@ -16,6 +16,7 @@ from showandtell.core.wire.aws_eventstream import DECODE_ERRORS
 from showandtell.core.wire.stream import EventReader, FrameSplitter, full_parser
 from showandtell.errors import BadAnswer
 from showandtell.lazy import LazyModule
+from showandtell.plugins import MISTAKES
 
 
 class ResponseParser(Protocol):
@@ -40,7 +41,7 @@ def unreadable_answers(api: Api) -> Generator[None]:
         yield
     except (BadAnswer, *DECODE_ERRORS):
         raise
-    except Exception as error:
+    except MISTAKES as error:
         raise BadAnswer(f"the parser of {api} failed: {type(error).__name__}: {error}") from error
 
 

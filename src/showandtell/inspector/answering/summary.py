@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from showandtell.core.display.words import fenced
 from showandtell.inspector.answering.pieces import count_pieces
 from showandtell.inspector.answering.references import read_title
 from showandtell.inspector.answering.report import FileReport
@@ -44,11 +45,8 @@ def is_introduced(turns: Sequence[RequestTurn]) -> bool:
 
 
 def fold(facts: str) -> str:
-    """Facts in a fenced block that no run of backticks in them closes. Empty without facts."""
-    if not facts.strip():
-        return ""
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", facts))])
-    return f"{fence}{DETAILS}\n{facts}\n{fence}"
+    """Facts in a block that the page folds. Empty without facts."""
+    return fenced(facts, DETAILS)
 
 
 def join_sentences(sentences: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.conversion import MAX_CHARACTERS, Conversion, parse_conversion
 from showandtell.errors import BadFile
+from showandtell.plugins import MISTAKES
 
 #: Module and function by conversion and by media type or kind. A media type has precedence over its kind.
 CONVERTERS: dict[tuple[str, str], tuple[str, str]] = {
@@ -76,7 +77,7 @@ def load_package(function: str, becomes: str, conversion: str) -> Callable[..., 
     """Import the converter of a package, and what a conversion of the type that it makes needs. Raises `BadFile`."""
     try:
         make: Callable[[str, str], object] = resolve_name(function)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is other people's code
+    except MISTAKES as error:
         problem = f"can't be converted: {function} can't be imported: {type(error).__name__}: {error}"
         raise BadFile("", problem, "its converter has a mistake") from None
     parsed = check_conversion(parse_conversion(conversion))
@@ -108,7 +109,7 @@ def write_made(make: Callable[[str, str], object], path: str, made: Path) -> Non
         make(path, str(made))
     except (BadFile, MemoryError):
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is other people's code
+    except MISTAKES as error:
         problem = f"can't be converted: {type(error).__name__}: {error}"
         raise BadFile("", problem, "check the file; if it is intact, its converter has a mistake") from None
     if not made.is_file() or not made.stat().st_size:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct, ValidationError, convert
 
+from showandtell.core.display.words import fenced
 from showandtell.errors import BadFile
 
 #: What a program printed in colours.
@@ -86,7 +87,7 @@ def write_cell(cell: Cell, language: str) -> Iterator[str]:
     text = join(cell.source)
     if not text.strip():
         return
-    yield fenced(text, language) if cell.cell_type == "code" else text
+    yield code_block(text, language) if cell.cell_type == "code" else text
     for output in cell.outputs:
         if written := write_output(output):
             yield written
@@ -95,7 +96,7 @@ def write_cell(cell: Cell, language: str) -> Iterator[str]:
 def write_output(output: Output) -> str:
     """An output as Markdown; empty if there is nothing to read."""
     if output.output_type == "error":
-        return fenced(f"{output.ename}: {output.evalue}")
+        return code_block(f"{output.ename}: {output.evalue}")
     if any(media_type.startswith("image/") for media_type in output.data):
         return "[image]"
     for media_type in MARKUP:
@@ -103,7 +104,7 @@ def write_output(output: Output) -> str:
             return read(output.data[media_type])
     if output.data and "text/plain" not in output.data:
         return f"[output as {', '.join(output.data)}]"
-    return fenced(read(output.data["text/plain"]) if output.data else join(output.text))
+    return code_block(read(output.data["text/plain"]) if output.data else join(output.text))
 
 
 def read(data: object) -> str:
@@ -116,8 +117,6 @@ def join(lines: str | list[str]) -> str:
     return "".join(lines)
 
 
-def fenced(text: str, language: str = "") -> str:
-    """A text between fences that no backticks in it close; nothing for a text of blanks."""
-    text = ANSI_CODES.sub("", text).strip("\n")
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
-    return f"{fence}{language}\n{text}\n{fence}" if text.strip() else ""
+def code_block(text: str, language: str = "") -> str:
+    """Code or what it printed, without colours; empty for blanks."""
+    return fenced(ANSI_CODES.sub("", text).strip("\n"), language)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 from msgspec import Struct
 
 from showandtell.errors import BadInput, ShowAndTellError, StorageFailed, StorageFull
-from showandtell.plugins import Registry
+from showandtell.plugins import MISTAKES, Registry
 from showandtell.storage.blobs.deadlines import progress
 from showandtell.storage.blobs.disk import FULL
 
@@ -116,7 +116,7 @@ def open_package(scheme: Scheme, url: str) -> PackageStore:
         return PackageStore(scheme.open(url))
     except ShowAndTellError:
         raise
-    except (Exception, SystemExit) as error:
+    except MISTAKES as error:
         problem = f"the store at a URL with {scheme.name}: can't be opened ({type(error).__name__})"
         raise StorageFailed(f"{problem}: check the URL, and whether it may be used") from error
 
