@@ -58,6 +58,8 @@ async def test_a_run_without_tools_is_one_query_and_two_transactions(database, t
         for number in range(2):
             await site.post("Hello", id=f"m{number}")
         seen = await Statements(site.store.database).of(site.post("Hello", id="m2"))
+    if seen[0] == "SELECT preferences":  # they are kept for seconds, and read again on a slow machine
+        del seen[0]
     begin = ["INSERT runs", "UPDATE conversations", "INSERT messages", "COMMIT"]
     end = ["UPDATE conversations", "INSERT messages", "UPDATE runs", "INSERT run_log"]
     notice = ["SELECT pg_notify"] if database == "postgresql" else []
