@@ -62,6 +62,9 @@ export async function conversationId(page) {
   return decodeURIComponent(new URL(page.url()).pathname.slice(3));
 }
 
+/** Waits until the history entries of closed dialogs are left, which would abort a navigation of the test. */
+export const leaveDialogs = (page) => page.waitForFunction(() => !history.state);
+
 /** The texts of all elements of a locator. */
 export const textsOf = async (locator) => (await locator.allInnerTexts()).map((text) => text.trim());
 

@@ -1,6 +1,6 @@
 // The files of all conversations: found, sorted, and deleted.
 import { checkAccessibility, PHONE } from "../accessibility_check.mjs";
-import { assert, conversationId, sendAndWait, textsOf, waitForImages } from "../actions.mjs";
+import { assert, conversationId, leaveDialogs, sendAndWait, textsOf, waitForImages } from "../actions.mjs";
 import { attach, imageFile, textFile } from "../attachments.mjs";
 
 const as = (id) => ({ on: "accounts", extraHTTPHeaders: { authorization: `Bearer ${id}` } });
@@ -65,6 +65,7 @@ export async function files_are_deleted_in_all_conversations_after_a_question(co
     const { attachments } = await context.get(page, `/api/conversations/${id}`);
     assert.deepEqual(attachments.map((file) => file.state), left);
   }
+  await leaveDialogs(page);
   await page.goto(new URL(`/c/${second}`, page.url()).href);
   await page.getByText("This file was deleted. Its number and name stay.").waitFor();
 }

@@ -1,6 +1,6 @@
 // Settings of one conversation, presets of them, and favourite models.
 import { checkAccessibility, PHONE } from "../accessibility_check.mjs";
-import { assert, conversationId, sendAndWait, textsOf } from "../actions.mjs";
+import { assert, conversationId, leaveDialogs, sendAndWait, textsOf } from "../actions.mjs";
 
 const as = (id, more = {}) => ({ on: "accounts", extraHTTPHeaders: { authorization: `Bearer ${id}` }, ...more });
 const opener = (page) => page.locator(".bar").getByRole("button", { name: "Settings of this conversation" });
@@ -40,6 +40,7 @@ export async function settings_of_a_conversation_are_stored_and_shown_above_the_
   const stored = await context.get(page, path);
   assert.deepEqual([stored.instructions, stored.temperature, stored.revision], ["Answer in rhymes.", 0.25, 1]);
   assert.ok(stored.tools.length > 0 && !stored.tools.includes("chart"));
+  await leaveDialogs(page);
   await page.reload();
   await note(page).getByRole("button", { name: /2 tools off/ }).click();
   await context.until("the panel shows what is stored", async () => (await field(page, "Temperature").inputValue()) === "0.25");
@@ -81,6 +82,7 @@ export async function the_model_of_a_conversation_is_the_one_in_the_picker(conte
   await save(page);
   await page.locator(".bar").getByRole("button", { name: /^Model: ?Inspector ?gemini/ }).waitFor();
   await sendAndWait(page, "Hello again");
+  await leaveDialogs(page);
   await page.reload();
   await note(page).getByText("Here only: Inspector (gemini)").waitFor();
   await page.locator(".bar").getByRole("button", { name: /^Model: ?Inspector ?gemini/ }).waitFor();

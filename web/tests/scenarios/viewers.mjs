@@ -1,7 +1,9 @@
 // The dialogs over a conversation and the way back from them; order and size of files; the matrix.
 import { fileURLToPath } from "node:url";
 import { PHONE } from "../accessibility_check.mjs";
-import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send, textsOf } from "../actions.mjs";
+import {
+  leaveDialogs, waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send, textsOf,
+} from "../actions.mjs";
 import { attach, imageFile, textFile, tray } from "../attachments.mjs";
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><circle cx="50" cy="50" r="40" fill="red"/><script>__pwned()</script></svg>';
@@ -44,7 +46,7 @@ export async function back_closes_dialogs_before_it_leaves_the_conversation(cont
   await viewer(page).waitFor();
   await page.keyboard.press("Escape");
   await viewer(page).waitFor({ state: "detached" });
-  await context.until("the history entry is gone", () => page.evaluate(() => !history.state));
+  await leaveDialogs(page);
   checkPath();
 }
 

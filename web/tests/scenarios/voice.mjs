@@ -1,6 +1,6 @@
 // Voice input: the browser hears, and its words go into the message.
 import { checkAccessibility, PHONE } from "../accessibility_check.mjs";
-import { assert, messageBox, send, userMessages, waitForAnswer } from "../actions.mjs";
+import { assert, leaveDialogs, messageBox, send, userMessages, waitForAnswer } from "../actions.mjs";
 import { failWith, fakeSpeech, recognitionsOf, say } from "../speech.mjs";
 
 const start = (page) => page.getByRole("button", { name: "Dictate", exact: true });
@@ -31,6 +31,7 @@ export async function the_first_dictation_says_where_the_sound_may_go(context) {
   await start(page).click();
   await dialog.getByRole("button", { name: "Start dictating" }).click();
   await stop(page).waitFor();
+  await leaveDialogs(page);
   await page.reload();
   await start(page).click();
   await stop(page).waitFor();

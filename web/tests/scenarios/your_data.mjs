@@ -26,7 +26,9 @@ async function deleteAll(page, which) {
   await page.getByRole("button", { name: "Delete everything" }).click();
   const dialog = page.getByRole("dialog", { name: `Delete ${which}` });
   await dialog.getByRole("button", { name: "Delete everything" }).click();
-  await page.getByText("All of your conversations are deleted.").waitFor();
+  const note = page.locator(".toast", { hasText: "All of your conversations are deleted." });
+  await note.getByRole("button").click();
+  await note.waitFor({ state: "detached" });
 }
 
 export async function everything_is_exported_deleted_and_imported_again(context) {
