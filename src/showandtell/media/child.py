@@ -46,10 +46,8 @@ REQUEST_LIMIT = 1 << 20
 HEAD = re.compile(
     rb'"(task|media_type|conversion|converter|becomes|folder|kind|seconds)": ("(?:[^"\\]|\\.)*"|[0-9.e+-]+)'
 )
-STOPPED: Message = {
-    "problem": "stopped the decoder",
-    "advice": "it may be damaged or hostile; save it anew, or smaller",
-}
+#: The answer for a request that a fork gave none to. Who asked knows what to advise.
+STOPPED: Message = {"problem": "stopped the decoder"}
 
 
 def main(arguments: list[str]) -> None:

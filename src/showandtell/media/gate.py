@@ -45,6 +45,10 @@ TOO_MUCH = "became too much when it was converted"
 #: What a file that stops a decoder does, and what to do with it.
 STOPPED = "stopped the decoder"
 SAVE_ANEW = "it may be damaged or hostile; save it anew, or smaller"
+#: The same where a converter of a package ran, which may be what failed.
+OR_MISTAKE = "it may be damaged or hostile, or its converter {} has a mistake"
+#: What converters have that come with us.
+OURS = "showandtell."
 #: Time limits of conversions, by name.
 CONVERT_SECONDS = {
     "image": 20.0,
@@ -300,9 +304,11 @@ def ask_child(
     """
     request = {"task": task, "path": os.fspath(path.resolve(strict=True)), "media_type": media_type, **more}
     pool, seconds = choose_pool(task, more.get("conversion", ""))
-    seconds = max(seconds, PACKAGE_SECONDS) if more.get("converter") else seconds
+    converter = more.get("converter", "")
+    seconds = max(seconds, PACKAGE_SECONDS) if converter else seconds
+    advice = OR_MISTAKE.format(converter) if converter and not converter.startswith(OURS) else SAVE_ANEW
     pool = THUMBNAILS if caller.get().in_lane else pool
-    return ask(pool, seconds, request, kind, name=name, advice=SAVE_ANEW, limit=RESULT_LIMIT, has_turn=has_turn)
+    return ask(pool, seconds, request, kind, name=name, advice=advice, limit=RESULT_LIMIT, has_turn=has_turn)
 
 
 def choose_pool(task: Task, conversion: str) -> tuple[WorkerPool, float]:
