@@ -13,6 +13,25 @@ from support.fixtures import pdf, png
 CODE = """
 import os, socket
 from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
+
+BESIDE = Path(__file__).with_name("acme_stl.py")
+LOADED = BESIDE.read_bytes()
+
+def read_beside(source, target):
+    Path(target).write_bytes(BESIDE.read_bytes())
+
+def make_folder(source, target):
+    TemporaryDirectory()
+
+def rename(source, target):
+    Path(target).write_bytes(b"x")
+    os.rename(target, target + "2")
+
+def write_loaded(source, target):
+    with NamedTemporaryFile(delete=False) as other:
+        other.write(LOADED)
+    Path(target).write_bytes(Path(other.name).read_bytes())
 
 def copy(source, target):
     Path(target).write_bytes(Path(source).read_bytes()[8:])
@@ -22,6 +41,12 @@ def nothing(source, target):
 
 def call_home(source, target):
     socket.create_connection(("127.0.0.1", 9), timeout=1)
+
+def crash(source, target):
+    os.abort()
+
+def stop(source, target):
+    os._exit(0)
 
 def leave(source, target):
     raise SystemExit("no licence")
@@ -83,12 +108,27 @@ def test_text_is_known_by_its_suffix():
         ("leave", "can't be converted: SystemExit: no licence"),
         ("steal", "can't be converted: PermissionError"),
         ("get_out", "can't be converted: PermissionError"),
+        ("read_beside", "can't be converted: PermissionError"),
+        ("make_folder", "can't be converted: "),
+        ("rename", "can't be converted: "),
         ("missing", "acme_boxes:missing can't be imported: AttributeError"),
     ],
 )
 def test_a_converter_stays_behind_the_walls_and_its_mistakes_are_reasons(function, words):
     register_converter(replace(BOX, function=f"acme_boxes:{function}"))
     assert words in show(b"ACMEBOX\0 and more").reason
+
+
+def test_a_converter_has_what_its_module_loaded_and_may_write_beside_its_file():
+    register_converter(replace(BOX, becomes="text/plain", function="acme_boxes:write_loaded"))
+    assert show(b"ACMEBOX\0 and more").variant.text.startswith('"""Draws models of 3D printers')
+
+
+@pytest.mark.parametrize("function", ["crash", "stop"])
+def test_a_converter_that_crashes_is_named_beside_the_file(function):
+    register_converter(replace(BOX, function=f"acme_boxes:{function}"))
+    reason = show(b"ACMEBOX\0 and more").reason
+    assert f"it may be damaged or hostile, or its converter acme_boxes:{function} has a mistake" in reason
 
 
 def test_a_file_that_becomes_another_kind_than_promised_is_refused():
@@ -100,12 +140,15 @@ def test_a_file_that_becomes_another_kind_than_promised_is_refused():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"media_type": "image/png"}, "there is another converter"),
+        ({"media_type": "image/png"}, "files of 'image/png' are read here without a converter: leave it out"),
         ({"media_type": "Application/DICOM"}, "no media type in its usual form"),
         ({"becomes": "application/x-other"}, "are not read here"),
         ({"function": "os.system"}, "write MODULE:NAME"),
+        ({"function": print}, "takes its function as text: write 'MODULE:NAME'"),
         ({"signature": "ACMEBOX"}, "Expected `bytes`, got `str`"),
         ({"offset": "8"}, "Expected `int`, got `str`"),
+        ({"signature": b"A"}, "give 2 bytes or more"),
+        ({"offset": -8}, "the offset -8 is before the start of the file"),
         ({"signature": b"", "suffix": ".csv"}, "are read here as text/csv"),
         ({"signature": b""}, "give their signature or their suffix"),
         ({"suffix": "stl"}, "write it as in"),
@@ -114,3 +157,20 @@ def test_a_file_that_becomes_another_kind_than_promised_is_refused():
 def test_a_converter_that_can_not_work_is_refused(change, words):
     with pytest.raises(BadInput, match=words):
         register_converter(replace(BOX, **change))
+
+
+@pytest.mark.parametrize(
+    ("change", "shared"),
+    [
+        ({"function": "acme_boxes:nothing"}, "of 'application/x-acme-box'"),
+        ({"media_type": "application/x-acme-crate", "signature": b"ACMECRATE"}, "with the suffix .box"),
+        ({"media_type": "application/x-acme-crate", "suffix": ".crate"}, "with the signature b'ACMEBOX"),
+    ],
+)
+def test_a_converter_that_takes_the_files_of_another_is_refused(change, shared):
+    register_converter(first := replace(BOX, suffix=".box"))
+    with pytest.raises(BadInput, match="have the converter acme_boxes:copy already: leave out one") as refused:
+        register_converter(replace(first, **change))
+    assert f"files {shared}" in str(refused.value)
+    register_converter(first)
+    register_converter(replace(first, media_type="application/x-acme-crate", suffix=".crate", offset=512))

@@ -30,6 +30,8 @@ UNREADABLE: Final = {
 READ_HERE: Final = frozenset(name for name in EXTENSIONS.values() if kind_of(name) != "other") - UNREADABLE.keys()
 FUNCTION: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 SUFFIX: Final = re.compile(r"\.[a-z0-9]{1,16}")
+#: The least bytes of a signature: each byte alone begins masses of other files.
+SHORTEST: Final = 2
 
 
 class Converter(Struct, frozen=True, kw_only=True):
@@ -40,7 +42,7 @@ class Converter(Struct, frozen=True, kw_only=True):
         becomes: the type of what is made, which is read here: "image/png", "application/pdf", "text/markdown".
         function: the function as MODULE:NAME. It takes the paths of the file and of the file to write, and is imported
             only in the process that decodes media. What it raises becomes the reason why a file wasn't converted.
-        signature: the bytes by which files of the type are known. Text has none.
+        signature: the bytes by which files of the type are known, two at least. Text has none.
         offset: the position of the signature.
         suffix: of the files' names, with its dot. Text is known by it.
 
@@ -57,9 +59,13 @@ class Converter(Struct, frozen=True, kw_only=True):
     suffix: str = ""
 
     def __post_init__(self) -> None:
+        if callable(self.function):
+            raise BadInput(f"the converter of {self.media_type!r} takes its function as text: write 'MODULE:NAME'")
         check_types(self, f"the converter of {self.media_type!r}")
         if normalize_type(self.media_type) != self.media_type:
             raise BadInput(f"{self.media_type!r} is no media type in its usual form, such as 'application/dicom'")
+        if self.media_type in READ_HERE:
+            raise BadInput(f"files of {self.media_type!r} are read here without a converter: leave it out")
         if self.becomes not in READ_HERE:
             raise BadInput(f"files of {self.becomes!r} are not read here: let the converter make PNG, PDF or text")
         if not FUNCTION.fullmatch(self.function):
@@ -68,11 +74,36 @@ class Converter(Struct, frozen=True, kw_only=True):
             raise BadInput(f"{self.suffix!r} is no suffix: write it as in '.stl'")
         if (read_as := EXTENSIONS.get(self.suffix)) in READ_HERE and not self.signature:
             raise BadInput(f"files with the suffix {self.suffix} are read here as {read_as}: give a signature")
+        if self.offset < 0:
+            raise BadInput(f"the offset {self.offset} is before the start of the file: count from 0")
+        if 0 < len(self.signature) < SHORTEST:
+            raise BadInput(f"the signature {self.signature!r} fits many other files: give {SHORTEST} bytes or more")
         if not (self.signature or self.suffix or self.media_type in UNREADABLE):
             raise BadInput(f"nothing tells files of {self.media_type}: give their signature or their suffix")
 
 
-REGISTRY: Final = Registry(
+class Converters(Registry[Converter]):
+    """Converters by the type of their files. No two of them go by the same suffix or the same signature."""
+
+    def register(self, value: Converter) -> None:
+        """Add a converter. The same one again changes nothing. Raises `BadInput` for files that another one takes."""
+        for other in [*self.so_far().values()]:
+            if other != value and (shared := find_shared(value, other)):
+                raise BadInput(f"files {shared} have the converter {other.function} already: leave out one of the two")
+        super().register(value)
+
+
+def find_shared(one: Converter, other: Converter) -> str:
+    """By what two converters would take the same files, in words; empty if they don't."""
+    if one.media_type == other.media_type:
+        return f"of {one.media_type!r}"
+    if one.suffix and one.suffix == other.suffix:
+        return f"with the suffix {one.suffix}"
+    is_same = one.signature and (one.signature, one.offset) == (other.signature, other.offset)
+    return f"with the signature {one.signature!r}" if is_same else ""
+
+
+REGISTRY: Final = Converters(
     "showandtell.converters",
     "converter of",
     instances_of(Converter),
@@ -84,8 +115,8 @@ REGISTRY: Final = Registry(
 def register_converter(converter: Converter) -> None:
     """Make a converter known in this process, for files of tools, uploads and everything else.
 
-    Registering the same value again changes nothing. Raises `BadInput` for a type that is read here, or that another
-    converter takes.
+    Registering the same value again changes nothing. Raises `BadInput` for a type, a suffix or a signature that another
+    converter has.
     """
     REGISTRY.register(converter)
 
