@@ -2,6 +2,8 @@
 # pyright: reportCallIssue=false, reportGeneralTypeIssues=false
 """Builds the page of the chat server from web/, for wheel, sdist and `make`; Node >= 22 is taken from where it is.
 
+It also gives the project's page at PyPI whole links, if `REPOSITORY_URL` has the repository's address.
+
 `python hatch_build.py` builds it in place; with `--check` its types are checked, with `--browser` the browser of its
 tests is installed, with `--install` only its packages are, with `--audit` npm names vulnerable ones, with `--node` it
 is only said where a fitting Node is.
@@ -28,6 +30,10 @@ PAGE = ROOT / "src" / "showandtell" / "server" / "page"
 #: Written by web/packages.ts: the npm packages in the page.
 PACKAGES = ROOT / "build" / "packages.json"
 NOTICES = PAGE / "THIRD_PARTY_NOTICES"
+#: The environment variable with the address of the repository, which only a release sets.
+ADDRESS = "REPOSITORY_URL"
+#: Links and pictures of Markdown whose target is a path in the repository.
+LINK = re.compile(r"(!?)(\[[^\]]*\])\((?!\w+:|#)([^)\s]+)\)")
 #: Written for wheel and sdist.
 SBOM = ROOT / "showandtell.cdx.json"
 OLDEST = 22
@@ -38,8 +44,9 @@ NOTHING = (
 
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+    from hatchling.metadata.plugin.interface import MetadataHookInterface
 except ImportError:
-    BuildHookInterface = object
+    BuildHookInterface = MetadataHookInterface = object
 
 
 def folders() -> list[Path]:
@@ -167,6 +174,42 @@ def write_sbom(packages: list[dict[str, Any]], version: str) -> None:
     bom.metadata.timestamp = datetime.fromtimestamp(get_reproducible_timestamp(), UTC)
     bom.register_dependency(root, [*page, *libraries])
     SBOM.write_text(JsonV1Dot6(bom).output_as_string(indent=1) + "\n", "utf-8")
+
+
+def whole_links(text: str, address: str, tag: str) -> str:
+    """Markdown whose links and pictures lead to a tag of a repository at GitHub, where they were paths in it."""
+
+    def whole(link: re.Match[str]) -> str:
+        mark, words, path = link.groups()
+        return f"{mark}{words}({address}/{'raw' if mark else 'blob'}/{tag}/{path})"
+
+    return LINK.sub(whole, text)
+
+
+class LinksMetadataHook(MetadataHookInterface):
+    """Sets the project's description and links: README.md as it is where no address is known.
+
+    A build of an sdist takes both from there, whatever its environment has.
+    """
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Add them to the project's metadata."""
+        if "readme" in metadata:
+            metadata.setdefault("urls", {})
+            return
+        address = os.environ.get(ADDRESS, "").rstrip("/")
+        tag = f"v{metadata['version']}"
+        text = (ROOT / "README.md").read_text("utf-8")
+        text = whole_links(text, address, tag) if address else text
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
+        pages = f"{address}/blob/{tag}"
+        urls = {
+            "Source": address,
+            "Documentation": f"{pages}/README.md#documentation",
+            "Changelog": f"{pages}/CHANGELOG.md",
+            "Issues": f"{address}/issues",
+        }
+        metadata["urls"] = urls if address else {}
 
 
 class PageBuildHook(BuildHookInterface):
