@@ -1,9 +1,12 @@
-"""A release is refused if its tag, the version and the changelog differ."""
+"""A release is refused if its tag, the version and the changelog differ, and its notes are those of the changelog."""
 
 import pytest
 import release
 
-TEXTS = ('VERSION = "1.2.0"\n', "# Changes\n\n## 1.2.0 (2026-12-01)\n\n- New\n\n## 1.1.0 (2026-11-01)\n")
+TEXTS = (
+    'VERSION = "1.2.0"\n',
+    "# Changes\n\n## 1.2.0 (2026-12-01)\n\n- New ([how](docs/new.md#how))\n\n## 1.1.0 (2026-11-01)\n\n- Old\n",
+)
 
 
 def test_a_release_that_agrees_is_let_through():
@@ -21,3 +24,8 @@ def test_a_release_that_agrees_is_let_through():
 def test_what_differs_is_named(tag, old, new, problem):
     version, changelog = TEXTS
     assert problem in release.problems(tag, version, changelog.replace(old, new))
+
+
+def test_the_notes_are_the_part_of_the_changelog_with_whole_links():
+    notes = release.notes("1.2.0", TEXTS[1], "https://github.com/acme/shows")
+    assert notes == "- New ([how](https://github.com/acme/shows/blob/v1.2.0/docs/new.md#how))\n"
