@@ -70,7 +70,7 @@ def verify_all(
             "nothing to check" if fresh else "nothing to check: set the key of a provider, such as ANTHROPIC_API_KEY",
         )
         return ALL_JUDGED if any(fresh.values()) else NONE_JUDGED
-    show(out, *describe(estimate(models, kinds)), f"verdicts go to {overrides_path(environ)}")
+    show(out, *describe(estimate(models, kinds, limit=limit)), f"verdicts go to {overrides_path(environ)}")
     confirm(yes=yes)
     progress = Progress(len(models), environ, json=json)
     try:
@@ -100,22 +100,35 @@ def introduce(candidates: Candidates, fresh: Mapping[str, str]) -> Iterator[str]
     without = [name for name, reason in candidates.left_out.items() if reason == "no key"]
     if without:
         yield f"left out, without a key: {', '.join(without)}"
-    yield from (f"left out, {name}: {reason}" for name, reason in candidates.left_out.items() if reason != "no key")
+    others = {name: reason for name, reason in candidates.left_out.items() if reason != "no key"}
+    yield from (f"left out, {name}: {short(reason)}" for name, reason in others.items())
     done = {name: date for name, date in fresh.items() if date}
     if done:
         yield f"checked since {min(done.values())} and left out: {', '.join(done)} (--again checks them, too)"
 
 
 def describe(expected: Estimate) -> Iterator[str]:
-    """What the check takes."""
+    """What the check takes: requests and bytes, tokens, and time."""
     yield (
         f"{verify_report.number(expected.models, 'model')}, {expected.requests} to {expected.max_requests} requests, "
         f"about {expected.bytes / 1e6:.0f} MB to send"
     )
     yield (
-        f"about {expected.tokens:,} tokens of input, up to twice as many if answers are wrong, and short answers; "
+        f"about {expected.tokens:,} tokens of input, up to twice as many if answers are wrong; "
         "your providers' prices apply"
     )
+    yield "answers of two or three lines, but nothing limits them to that: models that think write more"
+    in_all = f", {lasting(expected.seconds)} in all" if expected.seconds > expected.model_seconds else ""
+    yield (
+        f"at most {lasting(expected.model_seconds)} a model{in_all}, providers side by side; "
+        "Ctrl-C keeps what was checked"
+    )
+
+
+def lasting(seconds: float) -> str:
+    """A time in whole minutes, else in seconds."""
+    minutes, rest = divmod(seconds, 60)
+    return f"{seconds:g} seconds" if rest or minutes < 2 else f"{minutes:g} minutes"
 
 
 class Progress:
@@ -161,7 +174,8 @@ class Progress:
         changed = [
             f"  {target.name}: {line}" for target, cells in judged for line in verify_report.differences(target, cells)
         ]
-        yield f"{len(changed)} of them differ from our table:" if changed else "all of them as in our table"
+        if judged:
+            yield f"{len(changed)} of them differ from our table:" if changed else "all of them as in our table"
         yield from changed
         missing = [(result.candidate.target, summarize(result, ())) for result, cells in self.results if not cells]
         if missing:

@@ -23,7 +23,7 @@ BUSY_TEXT = re.compile(
     "overloaded|rate.?limit|too.?many|throttl|timeout|temporar|try again|unavailable|internal|server_?error|api_error",
     re.IGNORECASE,
 )
-#: Errors with status 429 that no waiting resolves: the account is out of credit.
+#: Errors, mostly with status 429, that no waiting resolves: the account is out of credit.
 NO_CREDIT = re.compile("insufficient_quota|credit balance|billing", re.IGNORECASE)
 #: Maximum pause between two tries in seconds. A provider may request a longer one.
 MAX_PAUSE = 20.0
@@ -109,6 +109,11 @@ def is_temporary(error: ProviderError, words: ErrorWords) -> bool:
     if error.status:
         return error.status in BUSY_STATUSES and read_full_context(error, words) is None
     return isinstance(error, ProviderUnavailable) and isinstance(error.__cause__, ConnectionError | TimeoutError | None)
+
+
+def is_out_of_credit(error: ProviderError) -> bool:
+    """Whether the account pays for no model. A quota that says when it is there again, as Gemini's, is one model's."""
+    return error.retry_after is None and NO_CREDIT.search(error.text) is not None
 
 
 def final_error(error: ProviderError, tries: int, words: ErrorWords) -> ProviderError:

@@ -6,6 +6,7 @@ Providers are asked side by side, each about one model after the other. Nothing 
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from itertools import groupby
@@ -21,12 +22,16 @@ from showandtell.core.capabilities.family import ANY_MODEL
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.planning.token_estimates import file_tokens, text_tokens
-from showandtell.errors import BadInput, ProviderError
+from showandtell.core.wire.parsers import parser_of
+from showandtell.core.wire.renderers import renderer_of
+from showandtell.errors import BadInput, ProviderError, ShowAndTellError
+from showandtell.plugins import MISTAKES
 from showandtell.providers.connect import connect, locate, variables_of
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.hosts import find_host
-from showandtell.providers.retry import RetryPolicy
-from showandtell.verify.ask import ModelUnderTest, is_available, make_conversation
+from showandtell.providers.retry import RetryPolicy, is_out_of_credit
+from showandtell.providers.secrets import conceal, secrets_in
+from showandtell.verify.ask import ModelUnderTest, is_available, make_conversation, options_for
 from showandtell.verify.judge import Finding
 from showandtell.verify.probes import KINDS, Make, ProbeKind, make_probe, new_seed
 from showandtell.verify.run import ROUTES, TRIES, verify
@@ -46,8 +51,9 @@ MODEL_SECONDS, FIRST_ANSWER_SECONDS = 600.0, 60.0
 
 RETRY = RetryPolicy()
 
-#: How a model's check ended: "refused" and "unreachable" are about its provider, "unavailable" about the model.
-End: TypeAlias = Literal["checked", "refused", "unreachable", "unavailable", "too slow"]
+#: How a model's check ended: "refused", "out of credit" and "unreachable" are about its provider, "unavailable" about
+#: the model, "failed" about the code that asks it.
+End: TypeAlias = Literal["checked", "refused", "out of credit", "unreachable", "unavailable", "too slow", "failed"]
 
 
 class Candidate(Struct, frozen=True):
@@ -65,13 +71,18 @@ class Candidates(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True):
-    """What a check of several models takes. More requests are sent after wrong answers and unclear errors."""
+    """What a check of several models takes. More requests are sent after wrong answers and unclear errors.
+
+    tokens: of input. model_seconds, seconds: after which time a model's check is given up, and all have ended.
+    """
 
     models: int
     requests: int
     max_requests: int
     bytes: int
     tokens: int
+    model_seconds: float
+    seconds: float
 
 
 class Result(Struct, frozen=True):
@@ -90,16 +101,28 @@ def find_candidates(environ: Mapping[str, str]) -> Candidates:
     for provider, rows in groupby(families(), key=lambda family: family.provider):
         if provider == "inspector":
             continue
-        if not has_access(provider, environ):
-            left_out[provider] = "no key"
-            continue
-        names = [row.example for row in rows if row.patterns != ANY_MODEL or not row.example.startswith("some-")]
         try:
-            targets = [locate(resolve(f"{provider}:{name}"), environ) for name in dict.fromkeys(names)]
-            models += [Candidate(target, connect(target, environ=environ)) for target in targets]
-        except BadInput as error:
-            left_out[provider] = str(error)
+            if not has_access(provider, environ):
+                left_out[provider] = "no key"
+                continue
+            names = [row.example for row in rows if row.patterns != ANY_MODEL or not row.example.startswith("some-")]
+            models += [find_candidate(f"{provider}:{name}", environ) for name in dict.fromkeys(names)]
+        except MISTAKES as error:
+            left_out[provider] = reason_of(error)
     return Candidates(tuple(models), left_out)
+
+
+def find_candidate(name: str, environ: Mapping[str, str]) -> Candidate:
+    """A model whose API can be used. Raises what the API's code raises, before anybody is asked whether to begin."""
+    target = locate(resolve(name), environ)
+    renderer_of(target.api).head(target, options_for("upload"))
+    parser_of(target.api).new_reader()
+    return Candidate(target, connect(target, environ=environ))
+
+
+def reason_of(error: BaseException) -> str:
+    """The text of an error; the class, too, of errors that aren't ours, whose texts may say little."""
+    return str(error) if isinstance(error, ShowAndTellError) else f"{type(error).__name__}: {error}"
 
 
 def has_access(provider: str, environ: Mapping[str, str]) -> bool:
@@ -118,7 +141,13 @@ def has_access(provider: str, environ: Mapping[str, str]) -> bool:
     return any(environ.get(name, "").strip() for name in names)
 
 
-def estimate(models: Sequence[Candidate], kinds: Sequence[ProbeKind] = KINDS, *, make: Make = make_probe) -> Estimate:
+def estimate(
+    models: Sequence[Candidate],
+    kinds: Sequence[ProbeKind] = KINDS,
+    *,
+    limit: Callable[[Target], float] = lambda _: MODEL_SECONDS,
+    make: Make = make_probe,
+) -> Estimate:
     """What a check takes, by files that are made for it. Kinds that this machine can't make are left out."""
     facts: list[tuple[int, Facts]] = []
     for kind in kinds:
@@ -136,7 +165,19 @@ def estimate(models: Sequence[Candidate], kinds: Sequence[ProbeKind] = KINDS, *,
     )
     sent = len(models) * (requests * TEXT_BYTES + FILES_OF_KIND * sum(ceil(size / 3) * 4 for size, _ in facts))
     max_per_model = 1 + len(facts) * len(ROUTES) * TRIES
-    return Estimate(len(models), requests * len(models), max_per_model * len(models), sent, tokens)
+    limits = [(model.target.provider, limit(model.target)) for model in models]
+    in_turn = defaultdict[str, float](float)
+    for provider, seconds in limits:
+        in_turn[provider] += seconds
+    return Estimate(
+        len(models),
+        requests * len(models),
+        max_per_model * len(models),
+        sent,
+        tokens,
+        max((seconds for _, seconds in limits), default=0),
+        max(in_turn.values(), default=0),
+    )
 
 
 async def check_all(
@@ -149,8 +190,8 @@ async def check_all(
 ) -> AsyncGenerator[Candidate | Result]:
     """Yield each model as its check begins, and its result. `limit`: after how many seconds a check is given up.
 
-    After a refused key, a host that can't be reached and a first answer that doesn't come, the provider's other models
-    aren't asked.
+    After a refused key, an account without credit, a host that can't be reached and a first answer that doesn't come,
+    the provider's other models aren't asked.
     """
     queue: asyncio.Queue[Candidate | Result | None] = asyncio.Queue()
 
@@ -163,7 +204,8 @@ async def check_all(
             queue.put_nowait(candidate)
             result = await check(candidate, kinds, limit(candidate.target), retry, make)
             queue.put_nowait(result)
-            if not result.findings and result.end in {"refused", "unreachable", "too slow"}:
+            is_early = not result.findings and result.end in {"refused", "unreachable", "too slow"}
+            if is_early or result.end == "out of credit":
                 failed = result
 
     async def check_providers() -> None:
@@ -200,14 +242,22 @@ async def check(
                 async for finding in found:
                     findings.append(finding)  # noqa: PERF401 - those before an error count, too
     except ProviderError as error:
-        return Result(
-            candidate, "refused" if error.status in {401, 403} else "unreachable", tuple(findings), error.text
-        )
+        return Result(candidate, name_end(error), tuple(findings), error.text)
     except BadInput as error:
         return Result(candidate, "unavailable", tuple(findings), str(error))
     except TimeoutError:
         return Result(candidate, "too slow", tuple(findings), "it took too long")
+    except MISTAKES as error:
+        reason = conceal(reason_of(error), secrets_in(candidate.exchange.headers))
+        return Result(candidate, "failed", tuple(findings), reason)
     return Result(candidate, "checked", tuple(findings))
+
+
+def name_end(error: ProviderError) -> End:
+    """What an error says of its provider."""
+    if is_out_of_credit(error):
+        return "out of credit"
+    return "refused" if error.status in {401, 403} else "unreachable"
 
 
 def was_checked(cells: Iterable[Capability], kinds: Iterable[ProbeKind], since: str) -> str:

@@ -24,7 +24,7 @@ from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.request import Request, compose
 from showandtell.errors import BadInput, CannotRender, ProviderError, ProviderUnavailable
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.retry import RetryPolicy, ask_with_retries
+from showandtell.providers.retry import RetryPolicy, ask_with_retries, is_out_of_credit
 from showandtell.verify.probes import Probe, ProbeKind
 
 #: How a file reaches the model: as the user's upload, as a tool's file after its result, or inside the result.
@@ -93,7 +93,7 @@ class ModelUnderTest(Struct, frozen=True):
 
 
 async def ask_about(model: ModelUnderTest, trial: Trial) -> ModelReply:
-    """Ask about a file. Raises `ProviderError` if no request can succeed: no access, or no connection."""
+    """Ask about a file. Raises `ProviderError` if no request can succeed: no access, no credit, or no connection."""
     try:
         request = await asyncio.to_thread(render_trial, model.target, trial)
     except CannotRender as error:
@@ -104,7 +104,7 @@ async def ask_about(model: ModelUnderTest, trial: Trial) -> ModelReply:
     try:
         reply = await receive(model, request)
     except ProviderError as error:
-        if error.status in {401, 403} or is_out_of_reach(error):
+        if error.status in {401, 403} or is_out_of_credit(error) or is_out_of_reach(error):
             raise
         is_refusal = await is_refused(model, trial.route, error)
         reply = ModelReply(refused=error.text) if is_refusal else ModelReply(failed=error.text)
@@ -181,14 +181,15 @@ async def is_refused(model: ModelUnderTest, route: Route, error: ProviderError) 
 async def is_available(model: ModelUnderTest) -> str:
     """Why a model doesn't answer a request without a file; empty if it does.
 
-    Raises `ProviderError` if no request to its host can succeed: the key is refused, or there is no connection.
+    Raises `ProviderError` if no request to its host can succeed: the key is refused, the account is out of credit, or
+    there is no connection.
     """
     conversation = ingest(make_conversation("upload", None))
     plan = plan_now(conversation, model.target, Policy())
     try:
         reply = await receive(model, compose(plan, model.target, options_for("upload"), conversation.blobs))
     except ProviderError as error:
-        if error.status == UNAUTHORIZED or is_out_of_reach(error):
+        if error.status == UNAUTHORIZED or is_out_of_credit(error) or is_out_of_reach(error):
             raise
         return error.text
     return reply.failed

@@ -25,7 +25,7 @@ async def verify(
 ) -> AsyncGenerator[Finding]:
     """Try each kind on each route, one request at a time. The same `seed` makes the same files.
 
-    Raises `ProviderError` if no request can succeed: access is denied, or there is no connection.
+    Raises `ProviderError` if no request can succeed: no access, no credit, or no connection.
     """
     random = Random(seed or new_seed())  # noqa: S311 - the seed itself is from a secure source
     for kind in kinds:
