@@ -53,6 +53,13 @@ def test_an_image_goes_into_the_tool_result_if_the_api_accepts_it():
     assert receipt.cell.verdict == "sees"
 
 
+def test_a_notebook_shows_what_became_of_the_file_of_a_receipt():
+    receipt = by_tool(model=CHAT).receipts[0]
+    heading, line = receipt._repr_mimebundle_()["text/plain"].split("\n")
+    assert heading == f"image 1 ({receipt.name})"
+    assert "user message" in line
+
+
 def test_an_image_follows_in_a_user_message_if_tool_results_are_text():
     receipt = by_tool(model=CHAT).receipts[0]
     assert (receipt.delivery, receipt.place) == ("relocated", "user")
