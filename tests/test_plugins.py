@@ -43,6 +43,21 @@ def test_a_module_that_ends_the_program_is_a_warning(numbers, tmp_path, monkeypa
         assert load_plugin(numbers.group, "two") is None
 
 
+def test_an_entry_point_that_is_none_is_a_warning(numbers, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "acme_numbers", raising=False)
+    (tmp_path / "acme_numbers.py").write_text("two = None\n")
+    with pytest.warns(RuntimeWarning, match="'two' in .* can't be loaded: it is None"):
+        assert load_plugin(numbers.group, "two") is None
+
+
+def test_a_module_may_ask_for_names_while_it_is_imported(numbers, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "acme_numbers", raising=False)
+    monkeypatch.setattr(sys, "numbers", numbers, raising=False)
+    (tmp_path / "acme_numbers.py").write_text("import sys\nfound = sys.numbers.find('seven')\ntwo = text = lost = 2\n")
+    assert dict(numbers.all()) == {name: (name, 2) for name in ("two", "text", "lost")}
+    assert sys.modules["acme_numbers"].found is None
+
+
 def test_packages_are_not_asked_for_what_is_known(numbers):
     numbers.register(("three", 3))
     assert numbers.find("three") == ("three", 3)

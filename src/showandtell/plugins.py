@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
 from msgspec import Struct, ValidationError, convert, to_builtins
-from msgspec.structs import fields
+from msgspec.structs import fields, force_setattr
 
 from showandtell.errors import BadInput
 
@@ -47,7 +47,7 @@ class Registry(Generic[T]):
         self.group, self.what = group, what
         self._read, self._name_of, self._is_built_in = read, name_of, is_built_in
         self._values: dict[str, T] = {}
-        self._lock, self._is_complete = threading.RLock(), False
+        self._lock, self._is_asking, self._is_complete = threading.RLock(), False, False
 
     def register(self, value: T) -> None:
         """Add a value. The same one again changes nothing. Raises `BadInput` for a name that another one has."""
@@ -74,24 +74,43 @@ class Registry(Generic[T]):
     def _ask_packages(self) -> None:
         """Register what installed packages bring. A mistake in one of them is a warning, and the others are there."""
         with self._lock:
-            for entry in () if self._is_complete else entry_points(group=self.group):
-                for found in load(entry):
-                    try:
-                        self.register(self._read(entry.name, found))
-                    except BadInput as error:
-                        warnings.warn(f"{describe(entry)} is left out: {error}", RuntimeWarning, stacklevel=4)
-            self._is_complete = True
+            if self._is_asking or self._is_complete:
+                return  # a module that is being imported asks for names: it gets those that are there
+            self._is_asking = True
+            try:
+                self._load_entries()
+                self._is_complete = True
+            finally:
+                self._is_asking = False
+
+    def _load_entries(self) -> None:
+        for entry in entry_points(group=self.group):
+            for found in load(entry):
+                try:
+                    self.register(self._read(entry.name, found))
+                except BadInput as error:
+                    warnings.warn(f"{describe(entry)} is left out: {error}", RuntimeWarning, stacklevel=5)
 
 
 def check_types(value: Struct, what: str) -> None:
-    """Raise `BadInput` for a member of another type than its class says, such as an unknown word."""
+    """Raise `BadInput` for a member of another type than its class says, such as an unknown word.
+
+    What only has another form is changed to that of its class: lists become tuples, which can be keys.
+    """
     for each in fields(value):
         member = getattr(value, each.name)
         try:
             plain = dict(member) if isinstance(member, Mapping) else to_builtins(member, builtin_types=KEPT)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-            convert(plain, each.type, builtin_types=KEPT)
+            force_setattr(value, each.name, convert(plain, each.type, builtin_types=KEPT))
         except (ValidationError, TypeError, ValueError) as error:
             raise BadInput(f"{each.name} of {what} is invalid: {error}") from None
+
+
+def expect(value: object, kind: type[T]) -> T:
+    """A value of a class. Raises `BadInput` for others."""
+    if isinstance(value, kind):
+        return value
+    raise BadInput(f"{value!r:.80} is {an(type(value))}: give {an(kind)}")
 
 
 def instances_of(kind: type[T]) -> Callable[[str, object], T]:
@@ -145,11 +164,15 @@ def list_packages() -> Mapping[str, Mapping[str, set[str]]]:
 def load(entry: EntryPoint) -> tuple[object, ...]:
     """The object of an entry point; nothing and a warning if it can't be imported."""
     try:
-        return (entry.load(),)
+        found: object = entry.load()
     except BadInput as error:
         reason = str(error)
     except MISTAKES as error:
         reason = f"{type(error).__name__}: {error}"
+    else:
+        if found is not None:
+            return (found,)
+        reason = "it is None"
     warnings.warn(f"{describe(entry)} can't be loaded: {reason}", RuntimeWarning, stacklevel=3)
     return ()
 

@@ -4,12 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from showandtell.core.capabilities import registry
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.capabilities.table import PROVIDERS
 from showandtell.core.wire.renderers import renderer_of
 from showandtell.errors import BadInput, MissingKey
+from showandtell.extending import ANY_MODEL, ApiKey, Family, Provider, register_provider
 from showandtell.providers.connect import connect, locate
 from showandtell.providers.hosts import ROWS
+from support.extensions import forget_registered
 
 KEY = "sk-canary-1234567890"
 HOSTED = {
@@ -201,6 +204,25 @@ def test_a_key_goes_before_a_token_at_anthropic_and_behind_it_at_azure():
     assert connect(target("anthropic"), environ=both).headers["authorization"] == "Bearer token"
     both = {**HOSTED, "AZURE_OPENAI_API_KEY": "key", "AZURE_OPENAI_AD_TOKEN": "token"}
     assert connect(target("azure"), environ=both).headers == {"authorization": "Bearer token"}
+
+
+@pytest.mark.parametrize(
+    ("header", "sent"),
+    [
+        ("bearer", ("authorization", f"Bearer {KEY}")),
+        ("X-Acme-Key", ("x-acme-key", KEY)),
+        ("Authorization: Token", ("authorization", f"Token {KEY}")),
+    ],
+)
+def test_a_registered_providers_key_is_in_its_header_beside_those_of_its_api(header, sent, monkeypatch):
+    forget_registered(monkeypatch, registry.REGISTRY)
+    models = Family("acme", "anthropic-messages", ANY_MODEL, "acme-1", ())
+    auth = ApiKey("ACME_KEY", header=header)
+    at = {"base_url": "https://acme.example", "api": "anthropic-messages", "headers": {"X-Tenant": "7"}}
+    register_provider(Provider(name="acme", families=(models,), auth=auth, **at))
+    headers = connect(target("acme"), environ={"ACME_KEY": KEY}).headers
+    assert (sent[0], headers[sent[0]]) == sent
+    assert (headers["anthropic-version"], headers["x-tenant"]) == ("2023-06-01", "7")
 
 
 def test_headers_lie_over_ours():

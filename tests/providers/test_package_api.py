@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from fake_provider.server import FakeProvider
-from showandtell import Agent, Connection, File, FilePolicy
+from showandtell import Agent, Connection, File, FilePolicy, ToolError
 from showandtell.core.capabilities import apis, registry
 from showandtell.core.wire.parsers import parser_of
 from showandtell.core.wire.renderers import renderer_of
@@ -146,6 +146,62 @@ def test_a_mistake_in_the_packages_rules_is_an_error_that_names_the_line(monkeyp
     assert re.search(r"rules of the API acme-talk failed: NameError: .+ \(rules\.py, line \d+\)", str(run.error))
 
 
+@pytest.mark.parametrize(
+    ("function", "value", "words"),
+    [
+        ("head", None, "head returned a NoneType, not a dict"),
+        ("head", {"when": object()}, "object can't be part of a tree"),
+        ("render_entry", {}, "render_entry returned a dict, not a list"),
+        ("render_entry", [{"who": object()}], "object can't be part of a tree"),
+        ("url", 5, "url returned an int, not a str"),
+    ],
+)
+def test_what_the_packages_renderer_may_not_return_is_an_error_of_the_run(function, value, words, monkeypatch):
+    render = import_module("acme_talk.render")
+    original = getattr(render, function)
+    monkeypatch.setattr(render, function, lambda *args, **kwargs: original(*args, **kwargs) and value)
+    monkeypatch.setattr(getattr(render, function), "__name__", function)
+    with pytest.raises(CannotRender, match=f"render of the API acme-talk failed: TypeError: {words}"):
+        # What `head` returns is seen when the agent is made.
+        raise ask(lambda _: (200, DONE))[0].error or AssertionError("it is complete")
+
+
+@pytest.mark.parametrize(
+    ("events", "words"), [(["an event"], "'an event' is no event"), ([None], "None is no event"), (None, "TypeError")]
+)
+def test_what_the_packages_parser_may_not_return_is_an_error_of_the_run(events, words, monkeypatch):
+    reader = import_module("acme_talk.parse").Reader
+    monkeypatch.setattr(reader, "read", lambda _self, _text, found: found.extend(events))
+    run, _ = ask(lambda _: (200, DONE))
+    assert isinstance(run.error, BadAnswer)
+    assert words in str(run.error)
+
+
+def test_mistakes_in_splitting_an_answer_are_errors_of_the_run(monkeypatch):
+    parse = import_module("acme_talk.parse")
+    monkeypatch.setattr(parse.Lines, "feed", lambda _self, _data: 1 // 0)
+    run, _ = ask(lambda _: (200, DONE))
+    assert "the parser of acme-talk failed: ZeroDivisionError" in str(run.error)
+    monkeypatch.setattr(parse, "SPLITTERS", 3)
+    parser_of.cache_clear()
+    run, _ = ask(lambda _: (200, DONE))
+    assert "the module parse of the API acme-talk failed: AttributeError" in str(run.error)
+
+
+def test_the_model_learns_that_a_call_failed():
+    def radar() -> str:
+        """Show the rain."""
+        raise ToolError("no such town")
+
+    answers = iter(
+        [b'{"asks": [{"id": "c1", "tool": "radar", "with": {}}], "end": "asks", "read": 1, "wrote": 1}\n', DONE]
+    )
+    host = Host(lambda _: (200, next(answers)))
+    agent = Agent("acme-talk:acme-eye-2", [radar], connection=FakeConnection(send=host.send))
+    assert agent.run_sync("rain?").status == "complete"
+    assert "this call failed" in json.dumps(host.bodies[1], ensure_ascii=False)
+
+
 def test_an_api_whose_package_is_missing_leaves_the_rest_as_it_is():
     register_api(Api(name="acme-lost", package="acme_lost"))
     lost = replace(import_module("acme_talk").TALK.families[0], provider="acme-lost", api="acme-lost")
@@ -189,6 +245,8 @@ def test_an_api_that_nobody_registered_is_named():
         parser_of("nowhere")
     with pytest.raises(BadInput, match=r"the API 'openai-chats' is not known\. Did you mean 'openai-chat'\?"):
         parser_of("openai-chats")
-    for taken in ("openai-chat", "acme-talk"):
+    for taken in ("openai-chat", "acme-talk", "groq"):
         with pytest.raises(BadInput, match="there is another API"):
             register_api(Api(name=taken, package="acme_other"))
+    with pytest.raises(BadInput, match="'acme_talk' is a str: give an Api"):
+        register_api("acme_talk")

@@ -8,7 +8,7 @@ import msgspec
 from pydantic import ConfigDict, TypeAdapter
 from pydantic_core import SchemaValidator
 
-from showandtell.core.capabilities.cells import Api, Dialect, Target
+from showandtell.core.capabilities.cells import Api, Dialect, Target, fill_in
 from showandtell.core.messages.attachments import Address, Facts
 from showandtell.core.messages.parts import Text, ToolCall
 from showandtell.core.planning.values import Entry, RenderedFile, Result
@@ -42,7 +42,7 @@ OPTIONS = Options(instructions="Be brief.", tools=(ADD,), temperature=0.5, max_t
 def aim(api: Api, provider: str = "", model: str = "", **dialect: Any) -> Target:
     """A target of this api without cells: renderers don't read them."""
     host = HOSTS[api]
-    return Target(provider or host[0], api, model or host[1], (), dialect=Dialect(**dialect))
+    return Target(provider or host[0], api, model or host[1], (), dialect=fill_in(Dialect(**dialect), api))
 
 
 def placed(file: Facts | Address, number: int = 1, *, place: str = "tool_result", nth: int = 1) -> RenderedFile:

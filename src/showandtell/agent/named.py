@@ -25,8 +25,7 @@ def import_tools(setting: str, name: str) -> list[Tool | Toolset | HostedTool]:
 
     A name without a colon is that of an entry point of an installed package. `setting` is the name in errors.
     """
-    is_plugin = name.isidentifier() or name.replace("-", "_").isidentifier()
-    found = find_tools(setting, name) if is_plugin else import_named(setting, name, "mytools:TOOLS")
+    found = import_named(setting, name, "mytools:TOOLS") if ":" in name else find_tools(setting, name)
     values = as_list(setting, name, found)
     try:
         own, hosted = split_hosted(values)

@@ -43,7 +43,7 @@ def hosts_of_package(api: str) -> Sequence[Host]:
         return ()
     with reported_mistakes(api, RULES):
         hosts: Sequence[Host] = import_module(f"{known.package}.{RULES}").HOSTS
-    return [reporting(api, host) for host in hosts]
+        return [reporting(api, host) for host in hosts]
 
 
 def reporting(api: str, host: Host) -> Host:

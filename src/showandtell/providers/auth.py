@@ -7,21 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import assert_never
-from urllib.parse import urlsplit
 
-from showandtell.core.capabilities.provider import KeyHeader
+from showandtell.core.capabilities.base_urls import FRAMING_HEADERS, base_url_problem
+from showandtell.core.capabilities.provider import BEARER, KeyHeader
 from showandtell.errors import BadInput
 
 #: Allowed header values: visible ASCII and spaces.
 HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-#: Headers about a request's framing and destination. Other values would break it, or smuggle a second request.
-FRAMING_HEADERS = frozenset(
-    {"content-length", "transfer-encoding", "connection", "content-encoding", "expect", "upgrade", "host"}
-)
-#: Characters that no URL contains, and that `urlsplit` would silently drop.
-WHITESPACE = re.compile(r"[\s\x00-\x1f\x7f]")
 
 
 def find_variable(variables: Sequence[str], environ: Mapping[str, str]) -> tuple[str, str] | None:
@@ -34,28 +27,10 @@ def find_variable(variables: Sequence[str], environ: Mapping[str, str]) -> tuple
 
 def check_base(source: str, value: str, example: str) -> str:
     """A base URL without a trailing slash. Raises `BadInput`, which names the source but doesn't show the value."""
-    problem = problem_of(value)
+    problem = base_url_problem(value)
     if problem:
         raise BadInput(f"{source} is not a base URL: it {problem}; use a URL like {example}")
     return value.rstrip("/")
-
-
-def problem_of(value: str) -> str | None:
-    """The reason why a text is not a base URL; None if it is one."""
-    if WHITESPACE.search(value):
-        return "contains spaces or line breaks"
-    try:
-        parts = urlsplit(value)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        return "can't be parsed"
-    if parts.scheme not in {"http", "https"}:
-        return "starts with neither http:// nor https://"
-    if not host or port == 0:
-        return "has no host"
-    if "@" in parts.netloc:
-        return "contains a user name or password; pass a key instead"
-    return "has a query or fragment" if "?" in value or "#" in value else None
 
 
 def join_base(base: str, prefix: str, drop: str) -> str:
@@ -101,10 +76,7 @@ def write_headers(headers: Mapping[str, str]) -> str:
 
 def key_header(key: str, header: KeyHeader) -> dict[str, str]:
     """The header that carries a key."""
-    match header:
-        case "bearer":
-            return {"authorization": f"Bearer {key}"}
-        case "x-api-key" | "x-goog-api-key" | "api-key":
-            return {header: key}
-        case _:
-            assert_never(header)
+    if header == BEARER:
+        return {"authorization": f"Bearer {key}"}
+    name, _, before = header.partition(":")
+    return {name.strip().lower(): f"{before.strip()} {key}".lstrip()}

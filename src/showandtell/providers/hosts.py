@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
-from showandtell.core.capabilities.provider import KeyHeader, Provider
+from showandtell.core.capabilities.provider import BEARER, KeyHeader, Provider
 from showandtell.core.capabilities.registry import find_provider, registered
 from showandtell.core.wire.anthropic_messages.render import VERSION
 from showandtell.core.wire.http import Authorize
@@ -67,6 +67,10 @@ def read_ollama_host(value: str) -> str:
     return f"http://{'localhost' if host in {'', '0.0.0.0'} else host}:{port or 11434}"  # noqa: S104 - it is replaced
 
 
+#: Headers that an API needs on every host of its own. That of Claude is the version that our requests follow: the next
+#: one, 2026-10-21, rejects temperature.
+API_HEADERS = {"anthropic-messages": {"anthropic-version": VERSION}}
+
 OPENAI = HostRow(
     "https://api.openai.com/v1",
     ("OPENAI_BASE_URL",),  # openai 3.54
@@ -118,8 +122,7 @@ ROWS: dict[str, HostRow] = {
         ("ANTHROPIC_BASE_URL",),  # anthropic 2.12
         (("ANTHROPIC_API_KEY", "x-api-key"), ("ANTHROPIC_AUTH_TOKEN", "bearer")),
         key_header="x-api-key",
-        # The version that our requests follow. The next one, 2026-10-21, rejects temperature.
-        headers={"anthropic-version": VERSION},
+        headers=API_HEADERS["anthropic-messages"],
         example="https://api.anthropic.com",
         openai_client=False,
     ),
@@ -243,9 +246,9 @@ def make_row(provider: Provider) -> HostRow:
     return HostRow(
         provider.base_url,
         keys=() if key is None else ((key.variable, key.header),),
-        key_header="bearer" if key is None else key.header,
+        key_header=BEARER if key is None else key.header,
         needs_key=key is not None and key.required,
-        headers=provider.headers,
+        headers=API_HEADERS.get(provider.api, {}) | {name.lower(): value for name, value in provider.headers.items()},
         example=provider.base_url,
         openai_client=provider.api in {"openai-chat", "openai-responses"},
     )

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.config.user_settings import find_target, read_overrides
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.capabilities.family import ANY_MODEL, Family
+from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.matrix import NO_OVERRIDES, PROBES, InResult, Overrides, place_result
 from showandtell.core.capabilities.modalities import Modality, restrict
 from showandtell.core.capabilities.overrides import select
@@ -186,7 +186,7 @@ def list_entries(
                 yield entries.make(provider, model, None)
             continue
         why = explain_unavailable(provider, environ, keys)
-        examples = [family.example for family in of_this if family.patterns != ANY_MODEL]
+        examples = [family.example for family in of_this if family.has_example]
         if not examples:  # a provider without known models
             why = why or f"name a model of your own: {provider}:MODEL"
         for name in dict.fromkeys(examples or [of_this[0].example]):

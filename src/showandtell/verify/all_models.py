@@ -18,7 +18,6 @@ from msgspec import Struct
 
 from showandtell.agent.render import ingest
 from showandtell.core.capabilities.cells import Capability, Target
-from showandtell.core.capabilities.family import ANY_MODEL
 from showandtell.core.capabilities.resolve import families, resolve
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.planning.token_estimates import file_tokens, text_tokens
@@ -105,7 +104,7 @@ def find_candidates(environ: Mapping[str, str]) -> Candidates:
             if not has_access(provider, environ):
                 left_out[provider] = "no key"
                 continue
-            names = [row.example for row in rows if row.patterns != ANY_MODEL or not row.example.startswith("some-")]
+            names = [row.example for row in rows if row.has_example]
             models += [find_candidate(f"{provider}:{name}", environ) for name in dict.fromkeys(names)]
         except MISTAKES as error:
             left_out[provider] = reason_of(error)

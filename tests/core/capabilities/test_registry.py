@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from showandtell import UnknownModel, resolve
 from showandtell.core.capabilities import registry
+from showandtell.core.capabilities.cells import LEFT_TO_API
 from showandtell.errors import BadInput
 from showandtell.extending import (
     ANY_MODEL,
@@ -55,23 +56,65 @@ def test_a_name_is_taken_once():
         ({"name": "Acme!"}, "no name of a provider"),
         ({"families": ()}, "no families"),
         ({"api": "gemini"}, "belongs to"),
-        ({"base_url": "api.acme.example/v1"}, "start with https://"),
+        ({"base_url": "api.acme.example/v1"}, "neither http:// nor https://: write one like https://"),
         ({"name": None}, "name of the provider None is invalid: Expected `str`"),
         ({"auth": "ACME_KEY"}, "auth of the provider 'acme-tests' is invalid: Expected `object"),
-        ({"auth": ApiKey("ACME_KEY", header="Authorization")}, "Invalid enum value 'Authorization'"),
+        ({"base_url": "https://api.acme.example/v1?version=3"}, "has a query or fragment: write one like"),
+        ({"auth": ApiKey("")}, "'' of acme-tests is no name of an environment variable"),
+        ({"auth": ApiKey("ACME_KEY", header="X Key")}, "'X Key' of acme-tests is no header for a key: write 'bearer'"),
+        ({"auth": ApiKey("ACME_KEY", header="Host")}, "header host of acme-tests carries its key"),
+        ({"auth": ApiKey("ACME_KEY"), "headers": {"Authorization": "a"}}, "header authorization of acme-tests carries"),
+        ({"headers": {"Host": "evil.example"}}, "header host of acme-tests controls how a request is sent"),
         ({"headers": ["a"]}, "headers of the provider 'acme-tests' is invalid: Expected `object"),
         ({"headers": {"a": "b\n"}}, "headers of the provider 'acme-tests' is invalid: Expected `str` matching"),
         (
             {"families": (replace(MODELS, cells=make_cells("see", USER, WEB_IMAGES, "docs")),)},
             "Invalid enum value 'see'",
         ),
-        ({"families": (replace(MODELS, cells=make_cells("sees", "user", WEB_IMAGES, "docs")),)}, "enum value 'u'"),
         ({"families": (replace(MODELS, patterns=("acme-eye*",)),)}, "'acme-1' is no model of its family: acme-eye"),
     ],
 )
 def test_a_provider_that_contradicts_itself_is_refused(wrong, words):
     with pytest.raises(BadInput, match=words):
         replace(ACME, **wrong)
+
+
+def test_only_a_provider_is_registered():
+    with pytest.raises(BadInput, match="'acme' is a str: give a Provider"):
+        register_provider("acme")
+
+
+def test_lists_count_as_tuples():
+    cells = make_cells("sees", "user", WEB_IMAGES, "docs")
+    models = replace(MODELS, cells=[*cells], patterns=["*"])
+    given = replace(ACME, families=[models])
+    assert given == replace(ACME, families=(replace(MODELS, cells=cells, patterns=("*",)),))
+    assert hash(given.families)
+
+
+@pytest.mark.parametrize("media_types", [(), ("image/png", "application/pdf")])
+def test_cells_are_of_one_kind(media_types):
+    with pytest.raises(BadInput, match="of one kind, not for"):
+        make_cells("sees", USER, media_types, "docs")
+
+
+@pytest.mark.parametrize(
+    ("api", "true"),
+    [
+        ("openai-chat", set()),
+        ("openai-responses", {"flags_errors", "stateless"}),
+        ("gemini", {"flags_errors", "named_results", "separate_results"}),
+        ("acme-talk", set()),
+    ],
+)
+def test_a_dialect_is_as_the_api_has_it_unless_a_row_says_otherwise(api, true):
+    left = Family("acme-tests", api, ANY_MODEL, "acme-1", (), dialect=Dialect(max_tokens="most")).dialect
+    assert {name for name in LEFT_TO_API if getattr(left, name)} == true
+    assert left.max_tokens == "most"
+    own = Family(
+        "acme-tests", api, ANY_MODEL, "acme-1", (), dialect=Dialect(flags_errors=True, stateless=False)
+    ).dialect
+    assert (own.flags_errors, own.stateless) == (True, False)
 
 
 @pytest.mark.parametrize(

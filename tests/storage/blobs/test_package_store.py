@@ -1,6 +1,7 @@
 """Stores of other packages: what they raise, and URLs that nothing opens."""
 
 import errno
+import sys
 from importlib import import_module
 
 import pytest
@@ -35,6 +36,13 @@ def test_a_full_store_is_known_by_the_error_of_its_disk(box, tmp_path, monkeypat
     store = object_store.open_package(object_store.REGISTRY.find("box"), f"box://{tmp_path}/files.db")
     with pytest.raises(StorageFull, match=r"files\.db is full: free some space"):
         store.put("a/b", tmp_path / "file")
+
+
+def test_a_store_that_ends_the_program_is_an_error(box, tmp_path, monkeypatch):
+    monkeypatch.setattr(box, "find", lambda _box, _key: sys.exit("no licence"))
+    store = object_store.open_package(object_store.REGISTRY.find("box"), f"box://{tmp_path}/files.db")
+    with pytest.raises(StorageFailed, match=r"can't be used \(SystemExit\)"):
+        store.find("a/b")
 
 
 def test_what_a_store_says_in_an_error_of_ours_is_kept(box, tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from os.path import sep
 from pathlib import PurePath
 from traceback import extract_tb
 from typing import Final
@@ -13,11 +14,14 @@ from typing import Final
 from msgspec import Struct
 
 from showandtell.core.capabilities.cells import VENDORS
+from showandtell.core.capabilities.table import PROVIDERS
 from showandtell.errors import BadInput, CannotRender, ShowAndTellError
-from showandtell.plugins import MISTAKES, Registry, check_types, instances_of, suggestion
+from showandtell.plugins import MISTAKES, Registry, check_types, expect, instances_of, suggestion
 
 #: The modules of an API. The last one, for the strict checks, may be missing.
 RENDER, PARSE, RULES = "render", "parse", "rules"
+#: Where our own code is, which is no place of a mistake of a package.
+OURS: Final = str(PurePath(__file__).parents[2]) + sep
 #: The form of the names of APIs and providers.
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
@@ -54,7 +58,11 @@ class Api(Struct, frozen=True, kw_only=True):
 
 
 REGISTRY: Final = Registry(
-    "showandtell.apis", "API", instances_of(Api), name_of=lambda api: api.name, is_built_in=VENDORS.__contains__
+    "showandtell.apis",
+    "API or provider",
+    instances_of(Api),
+    name_of=lambda api: api.name,
+    is_built_in=lambda name: name in VENDORS or name in PROVIDERS,  # `inspector:NAME` is one of both
 )
 
 
@@ -63,7 +71,7 @@ def register_api(api: Api) -> None:
 
     Registering the same value again changes nothing. Raises `BadInput` for a name that another API has.
     """
-    REGISTRY.register(api)
+    REGISTRY.register(expect(api, Api))
 
 
 @contextmanager
@@ -74,10 +82,10 @@ def reported_mistakes(api: str, part: str, *passing: type[Exception]) -> Generat
     except (ShowAndTellError, MemoryError, RecursionError, *passing):
         raise
     except MISTAKES as error:
-        at = extract_tb(error.__traceback__)[-1]
+        frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(OURS)]
         # An import that fails ends in Python's own code, and names the module or line itself.
-        names_place = isinstance(error, ImportError | SyntaxError)
-        where = "" if names_place else f" ({PurePath(at.filename).name}, line {at.lineno})"
+        names_place = isinstance(error, ImportError | SyntaxError) or not frames
+        where = "" if names_place else f" ({PurePath(frames[-1].filename).name}, line {frames[-1].lineno})"
         text = f"the module {part} of the API {api} failed: {type(error).__name__}: {error}{where}"
         raise CannotRender(f"{text}: the package that has this API has a mistake") from error
 

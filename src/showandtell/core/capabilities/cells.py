@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from showandtell.core.media_types.kinds import Kind
 
@@ -145,6 +147,8 @@ class ErrorWords(Struct, frozen=True):
 class Dialect(Struct, frozen=True):
     """How an API, a host or a model differs from others. These are data of the row, read by planner and renderers.
 
+    What is None is as the API has it (`API_DIALECTS`): a family fills it in.
+
     Args:
         document: how openai-chat writes a PDF: "file" (OpenAI) or "document_url" (Mistral).
         max_tokens: the name of openai-chat's token limit.
@@ -178,16 +182,16 @@ class Dialect(Struct, frozen=True):
 
     document: Literal["file", "document_url"] = "file"
     max_tokens: str = "max_tokens"
-    flags_errors: bool = True
-    named_results: bool = False
-    separate_results: bool = False
+    flags_errors: bool | None = None
+    named_results: bool | None = None
+    separate_results: bool | None = None
     takes_call_ids: bool = True
     citations: bool = False
     can_cite: bool = False
     resend_tools: bool = False
     thinking: Literal["level", "budget"] = "level"
     needs_signature: bool = False
-    stateless: bool = False
+    stateless: bool | None = None
     stream_usage: bool = True
     extra_body: bool = True
     system_role: str = "system"
@@ -198,6 +202,25 @@ class Dialect(Struct, frozen=True):
     container: Literal["blocks", "tool"] | None = None
     max_temperature: float = 2.0
     errors: ErrorWords = ErrorWords()
+
+
+#: The members of a dialect that an API decides, and those that are true of all its hosts unless a row says
+#: otherwise. Of an API that a package brings none is true.
+LEFT_TO_API: Final = ("flags_errors", "named_results", "separate_results", "stateless")
+API_DIALECTS: Final[Mapping[Api, frozenset[str]]] = {
+    "anthropic-messages": frozenset({"flags_errors"}),
+    "openai-chat": frozenset(),
+    # xAI's docs, too, advise not to store a history that holds images.
+    "openai-responses": frozenset({"flags_errors", "stateless"}),
+    "gemini": frozenset({"flags_errors", "named_results", "separate_results"}),
+    "bedrock-converse": frozenset({"flags_errors"}),
+}
+
+
+def fill_in(dialect: Dialect, api: Api) -> Dialect:
+    """A dialect with what it leaves to the API."""
+    true = API_DIALECTS.get(api, frozenset())
+    return replace(dialect, **{name: name in true for name in LEFT_TO_API if getattr(dialect, name) is None})
 
 
 class AnswerFormat(Struct, frozen=True):

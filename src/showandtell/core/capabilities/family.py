@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from showandtell.core.capabilities.cells import (
     AnswerFormat,
@@ -22,8 +22,10 @@ from showandtell.core.capabilities.cells import (
     TokenCosts,
     Verdict,
     Window,
+    fill_in,
 )
-from showandtell.core.media_types.kinds import kind_of
+from showandtell.core.media_types.kinds import Kind, kind_of
+from showandtell.errors import BadInput
 
 #: The date on which the facts were read, unless a row has its own date.
 READ = "2026-11-21"
@@ -91,6 +93,16 @@ class Family(Struct, frozen=True):
     answer_format: AnswerFormat | None = None
     hosted: tuple[tuple[str, str], ...] | None = None
 
+    def __post_init__(self) -> None:
+        # `Provider` checks the types of what packages bring, and names what is wrong.
+        if isinstance(self.dialect, Dialect):  # pyright: ignore[reportUnnecessaryIsInstance]
+            force_setattr(self, "dialect", fill_in(self.dialect, self.api))
+
+    @property
+    def has_example(self) -> bool:
+        """Whether the example is a model that exists, and no placeholder for all others."""
+        return self.patterns != ANY_MODEL or not self.example.startswith("some-")
+
     def has(self, model: str) -> bool:
         """Whether a model's name matches one of the patterns."""
         return any(fnmatchcase(model.lower(), pattern) for pattern in self.patterns)
@@ -98,7 +110,7 @@ class Family(Struct, frozen=True):
 
 def make_cells(
     verdict: Verdict,
-    places: Iterable[Place],
+    places: Iterable[Place] | Place,
     media_types: tuple[str, ...],
     evidence: str,
     date: str = READ,
@@ -107,8 +119,11 @@ def make_cells(
     limits: FileLimits = NO_LIMITS,
     schemes: tuple[str, ...] = ("https",),
 ) -> tuple[Capability, ...]:
-    """One cell for each place and form. The types must be of one kind; limits only hold for inline files."""
-    kind = kind_of(media_types[0])
+    """One cell for each place and form; limits only hold for inline files. Raises `BadInput` for types of two kinds."""
+    kinds: set[Kind] = {kind_of(media_type) for media_type in media_types}
+    if len(kinds) != 1:
+        raise BadInput(f"cells are made for media types of one kind, not for {', '.join(media_types) or 'none'}")
+    (kind,) = kinds
     return tuple(
         Capability(
             place=place,
@@ -121,7 +136,7 @@ def make_cells(
             limits=limits if form == "inline" else NO_LIMITS,
             url_schemes=schemes,
         )
-        for place, form in product(places, forms)
+        for place, form in product((places,) if isinstance(places, str) else places, forms)
     )
 
 

@@ -25,7 +25,7 @@ from showandtell.core.capabilities.family import (
 )
 
 ORDER = Order(after_results="own_turn")
-DIALECT = Dialect(named_results=True, separate_results=True)
+DIALECT = Dialect()
 OLDER_DIALECT = replace(DIALECT, thinking="budget")
 # Inline files of a request together, since January 2026 (Google's announcement of the new file limits).
 BUDGET = Budget(bytes=100_000_000)

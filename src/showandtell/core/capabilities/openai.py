@@ -29,8 +29,8 @@ from showandtell.core.capabilities.family import (
 )
 
 ORDER = Order(after_results="own_turn")
-RESPONSES_DIALECT = Dialect(stateless=True, container="tool")
-CHAT_DIALECT = Dialect(max_tokens="max_completion_tokens", flags_errors=False)
+RESPONSES_DIALECT = Dialect(container="tool")
+CHAT_DIALECT = Dialect(max_tokens="max_completion_tokens")
 
 # 50 MB a file and a request, 1500 images: unverified, from memory.
 FILE = FileLimits(bytes=50_000_000)

@@ -26,7 +26,7 @@ from showandtell.core.capabilities.family import (
 )
 
 ORDER = Order(after_results="own_turn")
-CHAT_DIALECT = Dialect(flags_errors=False)
+CHAT_DIALECT = Dialect()
 # Mistral rejects a user message right after tool messages (code 3230), also behind other hosts.
 MISTRAL_ORDER = Order(after_results="filler", filler="OK", filler_when="user", call_ids=MISTRAL_IDS)
 CLAUDE_ORDER = replace(ORDER, call_ids=CLAUDE_IDS)
@@ -49,8 +49,6 @@ GROK = Family(
         *make_cells("sees", USER, PDF, XAI_SEARCH, forms=("url", "file_id")),
     ),
     order=ORDER,
-    # xAI's docs advise not to store a history that holds images.
-    dialect=Dialect(stateless=True),
 )
 
 # Retired on 2026-05-15 (docs.x.ai). grok-code-fast is now a name for newer models with vision (litellm 1.109 table).

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct, field
 
 from showandtell.core.capabilities.apis import NAME
+from showandtell.core.capabilities.base_urls import FRAMING_HEADERS, base_url_problem
 from showandtell.core.capabilities.cells import Api
 from showandtell.core.capabilities.family import Family
 from showandtell.errors import BadInput
@@ -17,9 +18,13 @@ from showandtell.plugins import check_types
 #: Printable ASCII, as headers are sent.
 HeaderName: TypeAlias = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")]
 HeaderValue: TypeAlias = Annotated[str, Meta(pattern=r"\A[\x20-\x7e]*\Z")]
-#: The header that carries a key.
-KeyHeader: TypeAlias = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key"]
-
+#: What carries a key: `BEARER` for `Authorization: Bearer KEY`, the name of a header, or a name and what stands before
+#: the key, such as "Authorization: Token".
+KeyHeader: TypeAlias = str
+BEARER: Final = "bearer"
+KEY_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+(: ?[\x21-\x7e][\x20-\x7e]*)?")
+#: The form of the name of a variable.
+VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 #: What a call id becomes that an API doesn't take: nine letters and digits.
 PLAIN_ID: Final = "aB3aB3aB3"
@@ -28,12 +33,18 @@ PLAIN_ID: Final = "aB3aB3aB3"
 class ApiKey(Struct, frozen=True):
     """A provider's key: the environment variable that has it, and the header that carries it.
 
+    >>> from showandtell.extending import ApiKey
+    >>> ApiKey("ACME_API_KEY", header="Authorization: Token").header
+    'Authorization: Token'
+
     Args:
+        header: "bearer" for `Authorization: Bearer KEY`; else the name of a header, with a colon and what stands before
+            the key if something does.
         required: False for a host that also answers without one.
     """
 
     variable: str
-    header: KeyHeader = "bearer"
+    header: KeyHeader = BEARER
     required: bool = True
 
 
@@ -66,8 +77,9 @@ class Provider(Struct, frozen=True, kw_only=True):
         check_types(self, f"the provider {self.name!r}")
         if not NAME.fullmatch(self.name):
             raise BadInput(f"{self.name!r} is no name of a provider: use lower-case letters, digits and hyphens")
-        if not self.base_url.startswith(("https://", "http://")):
-            raise BadInput(f"{self.base_url!r} is no base URL: let it start with https:// or http://")
+        if problem := base_url_problem(self.base_url):
+            raise BadInput(f"the base URL of {self.name} {problem}: write one like https://api.acme.example/v1")
+        check_headers(self)
         if not self.families:
             raise BadInput(f"the provider {self.name} has no families of models: add one, with the patterns ANY_MODEL")
         for family in self.families:
@@ -78,6 +90,25 @@ class Provider(Struct, frozen=True, kw_only=True):
                 )
             check_example(family)
             check_expressions(family)
+
+
+def check_headers(provider: Provider) -> None:
+    """Raise `BadInput` for a key that can't be sent, and for a header that is not the provider's to set."""
+    own, auth = {name.lower() for name in provider.headers}, provider.auth
+    if taken := own & FRAMING_HEADERS:
+        raise BadInput(f"the header {min(taken)} of {provider.name} controls how a request is sent: leave it out")
+    if auth is None:
+        return
+    if not VARIABLE.fullmatch(auth.variable):
+        raise BadInput(f"{auth.variable!r} of {provider.name} is no name of an environment variable for its key")
+    if not KEY_HEADER.fullmatch(auth.header):
+        raise BadInput(
+            f"{auth.header!r} of {provider.name} is no header for a key: write {BEARER!r}, the name of a header, or a "
+            "name and what stands before the key, such as 'Authorization: Token'"
+        )
+    name = "authorization" if auth.header == BEARER else auth.header.partition(":")[0].lower()
+    if name in own | FRAMING_HEADERS:
+        raise BadInput(f"the header {name} of {provider.name} carries its key: leave it out of headers")
 
 
 def check_example(family: Family) -> None:

@@ -11,7 +11,7 @@ from showandtell.core.capabilities.apis import REGISTRY as REGISTRY_OF_APIS
 from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.provider import Provider
 from showandtell.core.capabilities.table import FAMILIES, PROVIDERS
-from showandtell.plugins import Registry, instances_of
+from showandtell.plugins import Registry, expect, instances_of
 
 #: The provider of the embedded model.
 INSPECTOR: Final = "inspector"
@@ -31,7 +31,7 @@ def register_provider(provider: Provider) -> None:
 
     Registering the same value again changes nothing. Raises `BadInput` for a name that another provider has.
     """
-    REGISTRY.register(provider)
+    REGISTRY.register(expect(provider, Provider))
 
 
 def registered_so_far() -> Mapping[str, Provider]:

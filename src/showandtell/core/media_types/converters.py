@@ -15,7 +15,7 @@ from msgspec import Struct
 from showandtell.core.media_types.claims import EXTENSIONS, is_text_claim, normalize_type, read_claim
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.errors import BadInput
-from showandtell.plugins import Registry, check_types, instances_of
+from showandtell.plugins import Registry, check_types, expect, instances_of
 
 #: Documents that nothing here reads, and the format to save them in.
 UNREADABLE: Final = {
@@ -118,7 +118,7 @@ def register_converter(converter: Converter) -> None:
     Registering the same value again changes nothing. Raises `BadInput` for a type, a suffix or a signature that another
     converter has.
     """
-    REGISTRY.register(converter)
+    REGISTRY.register(expect(converter, Converter))
 
 
 def find_converter(media_type: str) -> Converter | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol, cast
+from typing import Final, Protocol, cast, get_args
 
 from showandtell.core.capabilities.apis import PARSE, find_module, reported_mistakes
 from showandtell.core.capabilities.cells import VENDORS, Api
@@ -17,6 +17,8 @@ from showandtell.core.wire.stream import EventReader, FrameSplitter, full_parser
 from showandtell.errors import BadAnswer
 from showandtell.lazy import LazyModule
 from showandtell.plugins import MISTAKES
+
+EVENTS: Final = get_args(StreamEvent)
 
 
 class ResponseParser(Protocol):
@@ -52,12 +54,13 @@ class PackageParser:
     api: Api
     module: ResponseParser
 
-    @property
-    def SPLITTERS(self) -> Mapping[str, Callable[[], FrameSplitter]]:  # noqa: N802 - as the module has it
-        """The module's own splitters, by content type."""
+    def find_splitter(self, content_type: str) -> Callable[[], FrameSplitter] | None:
+        """The module's own splitter for a content type."""
         with reported_mistakes(self.api, PARSE):
             self.module.new_reader  # noqa: B018 - imports the module
-        return getattr(self.module, "SPLITTERS", {})
+            splitters: Mapping[str, Callable[[], FrameSplitter]] = getattr(self.module, "SPLITTERS", {})
+            own = splitters.get(content_type)
+        return None if own is None else lambda: PackageSplitter(self.api, own())
 
     def new_reader(self) -> EventReader:
         """Return a reader of one response."""
@@ -70,7 +73,42 @@ class PackageParser:
 
     def _parse_full(self, data: bytes) -> list[StreamEvent]:
         with unreadable_answers(self.api):
-            return [*self.module.parse_full(data)]
+            events = [*self.module.parse_full(data)]
+            check_events(events, 0)
+            return events
+
+
+def check_events(events: list[StreamEvent], start: int) -> None:
+    """Raise `TypeError` for anything else than an event from `start` on, and remove it and what follows."""
+    for at in range(start, len(events)):
+        if not isinstance(wrong := events[at], EVENTS):
+            del events[at:]
+            raise TypeError(f"{wrong!r:.80} is no event")
+
+
+class PackageSplitter:
+    """A splitter of a package: its errors become `BadAnswer`."""
+
+    __slots__ = ("_api", "_splitter")
+
+    def __init__(self, api: Api, splitter: FrameSplitter) -> None:
+        self._api, self._splitter = api, splitter
+
+    @property
+    def pending(self) -> int:
+        """Bytes buffered for an incomplete event."""
+        with unreadable_answers(self._api):
+            return self._splitter.pending
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Return the JSON of every event that the bytes of one read complete."""
+        with unreadable_answers(self._api):
+            return self._splitter.feed(data)
+
+    def flush(self) -> list[bytes]:
+        """Return the JSON of an event whose end is missing."""
+        with unreadable_answers(self._api):
+            return self._splitter.flush()
 
 
 class PackageReader:
@@ -84,17 +122,22 @@ class PackageReader:
     @property
     def done(self) -> bool:
         """Whether the message has ended."""
-        return self._reader.done
+        with unreadable_answers(self._api):
+            return bool(self._reader.done)
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
         """Read the data of one event."""
         with unreadable_answers(self._api):
+            before = len(events)
             self._reader.read(text, events)
+            check_events(events, before)
 
     def end(self, events: list[StreamEvent]) -> None:
         """Append the event that ends the message, unless `done`."""
         with unreadable_answers(self._api):
+            before = len(events)
             self._reader.end(events)
+            check_events(events, before)
 
 
 @cache
@@ -107,8 +150,9 @@ def parser_of(api: Api) -> ResponseParser:
 def splitter_of(api: Api, content_type: str) -> Callable[[], FrameSplitter] | None:
     """What splits a stream of this type into events; None if it isn't a stream."""
     parser = parser_of(api)
-    own = parser.SPLITTERS.get(content_type) if isinstance(parser, PackageParser) else None
-    return own or FRAMES.get(content_type)
+    if not isinstance(parser, PackageParser) or (own := parser.find_splitter(content_type)) is None:
+        return FRAMES.get(content_type)
+    return own
 
 
 #: The parsers that are built in.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from showandtell.core.capabilities.apis import RENDER, find_module, reported_mistakes
 from showandtell.core.capabilities.cells import VENDORS, Api, Target
 from showandtell.core.planning.values import Entry
 from showandtell.core.wire.options import Options
-from showandtell.core.wire.tree import Tree
+from showandtell.core.wire.tree import Tree, to_segments
 from showandtell.lazy import LazyModule
+from showandtell.plugins import an
 
 
 class Renderer(Protocol):
@@ -52,8 +53,30 @@ class Renderer(Protocol):
         ...
 
 
+#: What the functions of a renderer return.
+RETURNED: Final[Mapping[str, type[object]]] = {
+    "head": dict,
+    "leading_messages": list,
+    "render_entry": list,
+    "with_cache_mark": list,
+    "url": str,
+    "kwargs": dict,
+}
+
+
+def check_returned(name: str, value: object) -> None:
+    """Raise `TypeError` if a function of a package returned what is of the wrong kind, or can't be sent as JSON."""
+    kind = RETURNED.get(name)
+    if kind is None:
+        return
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} returned {an(type(value))}, not {an(kind)}")
+    if name not in {"url", "kwargs"}:
+        to_segments(cast("Tree", value))
+
+
 class PackageRenderer:
-    """The renderer of a package. What its code raises becomes `CannotRender`."""
+    """The renderer of a package. What its code raises, or returns of another kind, becomes `CannotRender`."""
 
     def __init__(self, api: Api, module: LazyModule) -> None:
         self._api, self._module = api, module
@@ -69,7 +92,9 @@ class PackageRenderer:
     def _reporting(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
             with reported_mistakes(self._api, RENDER):
-                return function(*args, **kwargs)
+                value = function(*args, **kwargs)
+                check_returned(function.__name__, value)
+                return value
 
         return run
 

@@ -188,7 +188,7 @@ class PackageStore:
             yield
         except (StorageFailed, FileNotFoundError):
             raise
-        except Exception as error:
+        except MISTAKES as error:
             if isinstance(error, OSError) and error.errno in FULL:
                 raise StorageFull(f"the store {self.name} is full: free some space") from error
             raise StorageFailed(f"the store {self.name} can't be used ({type(error).__name__})") from error

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from showandtell.core.capabilities.cells import Dialect
 from showandtell.core.messages.attachments import Address
 from showandtell.core.messages.parts import Opaque, ToolCall
 from showandtell.core.planning.values import Data
@@ -162,7 +163,8 @@ def test_the_arguments_of_a_call_are_always_an_object_as_text(text):
 
 def test_only_hosts_that_store_conversations_get_store_false():
     assert rest(NATIVE, HOME, Options())["store"] is False
-    assert "store" not in rest(NATIVE, XAI, Options())
+    other = msgspec.structs.replace(HOME, dialect=Dialect(stateless=False))
+    assert "store" not in rest(NATIVE, other, Options())
 
 
 def test_fields_from_extra_alone_go_into_extra_body():
