@@ -23,6 +23,8 @@ def numbers(tmp_path, monkeypatch):
     lines = [f"{name} = acme_numbers:{name}" for name in ("two", "text", "lost")]
     (tmp_path / "acme-1.0.dist-info/entry_points.txt").write_text("\n".join([f"[{tmp_path.name}]", *lines]))
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "acme_numbers", None)  # so that it is removed after the test
+    monkeypatch.delitem(sys.modules, "acme_numbers")
     return Registry(tmp_path.name, "number", read, lambda value: value[0], {"one"}.__contains__)
 
 
@@ -37,21 +39,18 @@ def test_packages_are_asked_once_and_each_mistake_is_a_warning(numbers):
 
 
 def test_a_module_that_ends_the_program_is_a_warning(numbers, tmp_path, monkeypatch):
-    monkeypatch.delitem(sys.modules, "acme_numbers", raising=False)
     (tmp_path / "acme_numbers.py").write_text("import sys\nsys.exit('no licence')\n")
     with pytest.warns(RuntimeWarning, match="'two' in .* can't be loaded: SystemExit: no licence"):
         assert load_plugin(numbers.group, "two") is None
 
 
 def test_an_entry_point_that_is_none_is_a_warning(numbers, tmp_path, monkeypatch):
-    monkeypatch.delitem(sys.modules, "acme_numbers", raising=False)
     (tmp_path / "acme_numbers.py").write_text("two = None\n")
     with pytest.warns(RuntimeWarning, match="'two' in .* can't be loaded: it is None"):
         assert load_plugin(numbers.group, "two") is None
 
 
 def test_a_module_may_ask_for_names_while_it_is_imported(numbers, tmp_path, monkeypatch):
-    monkeypatch.delitem(sys.modules, "acme_numbers", raising=False)
     monkeypatch.setattr(sys, "numbers", numbers, raising=False)
     (tmp_path / "acme_numbers.py").write_text("import sys\nfound = sys.numbers.find('seven')\ntwo = text = lost = 2\n")
     assert dict(numbers.all()) == {name: (name, 2) for name in ("two", "text", "lost")}
