@@ -38,13 +38,13 @@ def test_packages_are_asked_once_and_each_mistake_is_a_warning(numbers):
     assert numbers.find("two") == ("two", 2)
 
 
-def test_a_module_that_ends_the_program_is_a_warning(numbers, tmp_path, monkeypatch):
+def test_a_module_that_ends_the_program_is_a_warning(numbers, tmp_path):
     (tmp_path / "acme_numbers.py").write_text("import sys\nsys.exit('no licence')\n")
     with pytest.warns(RuntimeWarning, match="'two' in .* can't be loaded: SystemExit: no licence"):
         assert load_plugin(numbers.group, "two") is None
 
 
-def test_an_entry_point_that_is_none_is_a_warning(numbers, tmp_path, monkeypatch):
+def test_an_entry_point_that_is_none_is_a_warning(numbers, tmp_path):
     (tmp_path / "acme_numbers.py").write_text("two = None\n")
     with pytest.warns(RuntimeWarning, match="'two' in .* can't be loaded: it is None"):
         assert load_plugin(numbers.group, "two") is None
