@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from showandtell import File
 from showandtell.core.capabilities.resolve import resolve
@@ -10,7 +11,7 @@ from showandtell.core.messages.attachments import Facts, Origin
 from showandtell.core.messages.conversion import parse_conversion
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import HostedBlock
+from showandtell.core.messages.parts import HostedBlock, Selection
 from showandtell.core.planning.placement import LINK, UPLOAD
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Policy, by_kind
@@ -58,6 +59,21 @@ def test_a_notebook_shows_what_became_of_the_file_of_a_receipt():
     heading, line = receipt._repr_mimebundle_()["text/plain"].split("\n")
     assert heading == f"image 1 ({receipt.name})"
     assert "user message" in line
+
+
+def test_the_record_of_a_converted_file_says_what_it_became():
+    picture = facts("page", "image/png")
+    made = Derivative((picture,), scale=2.0, pages=(3,), total=7)
+    receipt = replace(by_tool().receipts[0], variant=made, view=Selection(crop=(0, 0, 5, 5)))
+    assert receipt.shows() == {
+        "scale": 2.0,
+        "pages": (3,),
+        "total": 7,
+        "variants": [{"sha256": picture.sha256, "media_type": "image/png"}],
+        "crop": (0, 0, 5, 5),
+    }
+    assert replace(receipt, variant=Derivative(text="a chart", by="inspector")).shows() == {"described_by": "inspector"}
+    assert receipt.record().items() >= receipt.shows().items()
 
 
 def test_an_image_follows_in_a_user_message_if_tool_results_are_text():
