@@ -7,7 +7,7 @@ from showandtell import Agent, File
 from showandtell.errors import BadInput
 from showandtell.extending import Converter, register_converter
 from support.extensions import STL, converting
-from support.fixtures import pdf, png
+from support.fixtures import pdf, png, zipped
 
 #: Runs as other people's code does, in the process that decodes.
 CODE = """
@@ -90,6 +90,16 @@ def test_a_picture_is_fitted_to_the_limits_of_the_model():
     receipt = show(b"ACMEBOX\0" + png(9_000, 40))
     assert receipt.place == "tool_result"
     assert receipt.variant.files[0].pixels == (2_000, 8)
+
+
+@pytest.mark.parametrize(("start", "suffix"), [(b"ply\nascii ", ".ply"), (b"PK\x03\x04" + bytes(4), ".kmz")])
+def test_text_with_a_signature_and_archives_are_known_by_signature_and_suffix(start, suffix):
+    kind = {"becomes": "text/plain", "function": "acme_boxes:copy", "suffix": suffix}
+    register_converter(Converter(media_type="model/x-acme", signature=start[:4], **kind))
+    data = start[:8] + b" the words" if suffix == ".ply" else zipped({"doc.kml": b"the words"})
+    assert show(data, f"it{suffix}").media_type == "model/x-acme"
+    assert show(data, "it.dat").media_type != "model/x-acme"
+    assert show(b"other " + data, f"it{suffix}").media_type != "model/x-acme"
 
 
 def test_text_is_known_by_its_suffix():

@@ -19,9 +19,9 @@ from msgspec.structs import replace
 
 from showandtell.core.media_types.claims import AUDIO_ONLY, AUDIO_TYPES, UNKNOWN, find_wrong_claim
 from showandtell.core.media_types.compound import ENCRYPTED
-from showandtell.core.media_types.converters import claim_of, detect_converted, find_converter
+from showandtell.core.media_types.converters import claim_of, detect_claimed, detect_converted, find_converter
 from showandtell.core.media_types.kinds import Kind, kind_of
-from showandtell.core.media_types.signatures import Peek, detect_type
+from showandtell.core.media_types.signatures import ARCHIVE, Peek, detect_type
 from showandtell.core.messages.conversion import MAX_CHARACTERS
 from showandtell.errors import BadFile, DecoderBusy, TooBusy
 from showandtell.media import structure
@@ -251,13 +251,16 @@ def draw_probe(kind: Kind, codes: Sequence[str], shapes: int = 0) -> bytes:
 
 
 def name_type(path: Path, claim: str | None, name: str) -> str:
-    """The candidate type by signature, otherwise by text."""
+    """The candidate type by signature, otherwise by text. A claim decides what archives and text are to a converter."""
     size = path.stat().st_size
     if size == 0:
         raise BadFile(name, "is empty (0 bytes)", "check that it was written before it was handed in")
     with path.open("rb") as stream:
         peek = peek_into(stream)
-        candidate = detect_type(peek, size) or name_text(stream, size, claim) or detect_converted(peek)
+        candidate = detect_type(peek, size)
+        if candidate in {None, ARCHIVE}:
+            candidate = detect_claimed(peek, claim) or candidate
+        candidate = candidate or name_text(stream, size, claim) or detect_converted(peek)
         if candidate is None and claim and kind_of(claim) == "text":
             refuse_other_text(stream, name)
     if candidate == ENCRYPTED:

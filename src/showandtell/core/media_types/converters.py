@@ -139,14 +139,21 @@ def claim_of(claimed: str | None, name: str) -> str | None:
     return next((known.media_type for known in REGISTRY.all().values() if suffix and known.suffix == suffix), None)
 
 
+def detect_claimed(peek: Callable[[int, int], bytes], claim: str | None) -> str | None:
+    """The claimed type, if its converter has a signature and the bytes have it, as text and ZIP archives may."""
+    converter = None if claim is None else find_converter(claim)
+    return claim if converter is not None and converter.signature and has_signature(peek, converter) else None
+
+
+def has_signature(peek: Callable[[int, int], bytes], converter: Converter) -> bool:
+    """Whether bytes have a converter's signature in its place."""
+    return peek(converter.offset, len(converter.signature)) == converter.signature
+
+
 def detect_converted(peek: Callable[[int, int], bytes]) -> str | None:
     """The type of bytes with the signature of a converter; None if there is none. `peek` reads at an offset."""
     return next(
-        (
-            known.media_type
-            for known in REGISTRY.all().values()
-            if known.signature and peek(known.offset, len(known.signature)) == known.signature
-        ),
+        (known.media_type for known in REGISTRY.all().values() if known.signature and has_signature(peek, known)),
         None,
     )
 

@@ -17,6 +17,8 @@ Peek: TypeAlias = Callable[[int, int], bytes]
 Detector: TypeAlias = Callable[[Peek, int], str | None]
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
+#: A ZIP file of no known format.
+ARCHIVE = "application/zip"
 DIRECTORY_LIMIT = 1 << 20
 OFFICE_FOLDERS = {
     b"word/": OFFICE + "wordprocessingml.document",
@@ -217,14 +219,14 @@ def detect_zip(peek: Peek, size: int) -> str:
     entry = peek(30, 8 + 64)
     if entry.startswith(b"mimetype"):
         declared = entry[8 : 8 + int.from_bytes(peek(18, 4), "little")].decode("ascii", "replace")
-        return declared if declared in MIMETYPE_ZIPS else "application/zip"
+        return declared if declared in MIMETYPE_ZIPS else ARCHIVE
     entries = list_names(read_directory(peek, size))
     if CONTENT_TYPES not in entries:
-        return "application/zip"
+        return ARCHIVE
     folders = {name[: name.find(b"/") + 1] for name in entries}
     types = [media_type for folder, media_type in OFFICE_FOLDERS.items() if folder in folders]
     if len(types) != 1:
-        return "application/zip"
+        return ARCHIVE
     main = MAIN_PART.search(inflate_entry(peek, entries[CONTENT_TYPES]))
     return types[0] if main is None else MACRO_TYPES.get(main[1], f"application/{main[1].decode().lower()}")
 
@@ -276,7 +278,7 @@ SIGNATURES: tuple[tuple[bytes, str | Detector], ...] = (
     (b"\0\0\1\0", detect_icon),
     (b"%PDF-", detect_pdf),
     (b"PK\3\4", detect_zip),
-    (b"PK\5\6", "application/zip"),
+    (b"PK\5\6", ARCHIVE),
     (b"ID3", detect_tagged),
     (b"fLaC", detect_flac),
     (b"OggS", detect_ogg),
