@@ -113,8 +113,15 @@ def test_doctor_lists_what_packages_add_and_their_mistakes(tmp_path):
     wrong = '[project.entry-points."showandtell.tool"]\nweather = "acme_weather:TOOLS"\n\n[project.entry-points."showandtell.stores"]'
     install(tmp_path, [("acme_stl:STL", "acme_stl:draw"), ('[project.entry-points."showandtell.stores"]', wrong)])
     (tmp_path / "acme_talk/render.py").write_text("import acme_lost")
+    (tmp_path / "acme_talk/parse.py").write_text("")
+    (tmp_path / "acme_talk/rules.py").write_text("HOSTS = 3")
     output = run(tmp_path, "-m", "showandtell", "doctor")
     assert "lacks   API acme-talk: the module render of the API acme-talk failed: ModuleNotFoundError: No" in output
+    assert (
+        "API acme-talk: the module parse of the API acme-talk failed: AttributeError: module 'acme_talk.parse'"
+        in output
+    )
+    assert "API acme-talk: the module rules of the API acme-talk failed: TypeError: 'int' object" in output
     assert re.search(r"ok      package acme-showandtell: declares apis acme-talk; .*tools weather", output)
     assert (
         "lacks   package acme-showandtell: its entry point 'stl' in showandtell.converters is left out: it names"

@@ -13,6 +13,7 @@ import stat
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -28,7 +29,7 @@ from showandtell.config.user_settings import data_folder
 from showandtell.core.capabilities import apis, registry
 from showandtell.core.display.words import plain
 from showandtell.core.media_types import converters
-from showandtell.core.wire.parsers import ResponseParser, parser_of
+from showandtell.core.wire.parsers import PackageParser, parser_of
 from showandtell.core.wire.renderers import Renderer, renderer_of
 from showandtell.errors import ShowAndTellError
 from showandtell.installation import install_command
@@ -153,13 +154,34 @@ def check_packages() -> Iterator[Finding]:
 def check_apis() -> Iterator[Finding]:
     """What is wrong with the APIs of packages, and with those that their providers name."""
     for api in {*apis.REGISTRY.all(), *(known.api for known in registry.REGISTRY.all().values())}:
-        try:
-            for wanted, found in ((Renderer, renderer_of(api)), (ResponseParser, parser_of(api))):
-                for name in vars(wanted):
-                    if not name.startswith("_"):
-                        getattr(found, name)
-        except ShowAndTellError as error:
-            yield Finding("lacks", f"API {api}", str(error))
+        for check in (check_renderer, check_parser, check_rules):
+            try:
+                check(api)
+            except ShowAndTellError as error:
+                yield Finding("lacks", f"API {api}", str(error))
+
+
+def check_renderer(api: str) -> None:
+    """Raise our errors for an API whose requests can't be written."""
+    renderer = renderer_of(api)
+    for name in vars(Renderer):
+        if not name.startswith("_"):
+            getattr(renderer, name)
+
+
+def check_parser(api: str) -> None:
+    """Raise our errors for an API whose answers can't be read."""
+    parser = parser_of(api)
+    if isinstance(parser, PackageParser):
+        parser.check()
+
+
+def check_rules(api: str) -> None:
+    """Raise our errors for an API whose rules can't be imported."""
+    known = apis.REGISTRY.find(api)
+    if known is not None and known.is_strict:
+        with apis.reported_mistakes(api, apis.RULES):
+            iter(import_module(f"{known.package}.{apis.RULES}").HOSTS)
 
 
 def is_installed(module: str) -> bool:

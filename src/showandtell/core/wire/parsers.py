@@ -54,6 +54,12 @@ class PackageParser:
     api: Api
     module: ResponseParser
 
+    def check(self) -> None:
+        """Raise `CannotRender` for a function that the module doesn't have."""
+        with reported_mistakes(self.api, PARSE):
+            self.module.new_reader  # noqa: B018 - imports the module
+            self.module.parse_full  # noqa: B018
+
     def find_splitter(self, content_type: str) -> Callable[[], FrameSplitter] | None:
         """The module's own splitter for a content type."""
         with reported_mistakes(self.api, PARSE):
