@@ -9,10 +9,26 @@ from showandtell.core.events.types import ErrorEvent, Finish, Retry
 from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.providers.retry import RetryPolicy, pause_before
-from support.scripted import CLAUDE, FAULT, GPT, MODELS, ONCE, Repeating, begin, begins, in_pieces, say, scripted, watch
+from support.scripted import (
+    CLAUDE,
+    FAULT,
+    GEMINI,
+    GPT,
+    MODELS,
+    ONCE,
+    Repeating,
+    begin,
+    begins,
+    in_pieces,
+    say,
+    scripted,
+    watch,
+)
 
 each_api = pytest.mark.parametrize("model", MODELS)
 BUSY = b'{"error": {"type": "rate_limit_error", "message": "Slow down."}}'
+
+RETRY_INFO = b'[{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "12.5s"}]'
 
 
 def patient(*answers, model, tools=(), **settings):
@@ -125,6 +141,19 @@ def test_an_account_without_money_is_not_asked_again():
     agent, script, _ = patient((429, spent), model=GPT)
     run, _ = run_all(agent)
     assert (run.status, len(script.bodies)) == ("error", 1)
+
+
+@pytest.mark.parametrize(("details", "tries"), [(RETRY_INFO, 2), (b"[]", 1)])
+def test_a_quota_that_says_when_it_is_there_again_is_waited_for(details, tries):
+    text = b"You exceeded your current quota, please check your plan and billing details."
+    spent = b'{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "%b", "details": %b}}' % (
+        text,
+        details,
+    )
+    agent, script, waited = patient((429, spent), say("Hello.", model=GEMINI), model=GEMINI)
+    run, _ = run_all(agent)
+    assert (run.status, len(script.bodies)) == ("complete" if tries == 2 else "error", tries)
+    assert waited == [12.5] * (tries - 1)
 
 
 def test_the_provider_says_how_long_to_wait():

@@ -23,8 +23,9 @@ BUSY_TEXT = re.compile(
     "overloaded|rate.?limit|too.?many|throttl|timeout|temporar|try again|unavailable|internal|server_?error|api_error",
     re.IGNORECASE,
 )
-#: Errors, mostly with status 429, that no waiting resolves: the account is out of credit.
-NO_CREDIT = re.compile("insufficient_quota|credit balance|billing", re.IGNORECASE)
+#: Errors, mostly with status 429, that no waiting resolves: the account is out of credit. Gemini's errors of all quotas
+#: speak of billing, and name a delay if waiting helps.
+NO_CREDIT, BILLING = (re.compile(words, re.IGNORECASE) for words in ("insufficient_quota|credit balance", "billing"))
 #: Maximum pause between two tries in seconds. A provider may request a longer one.
 MAX_PAUSE = 20.0
 
@@ -98,7 +99,7 @@ def has_content(batch: Sequence[StreamEvent], target: Target) -> bool:
 def pause_before(error: ProviderError, retries: int, retry: RetryPolicy, words: ErrorWords = NO_WORDS) -> float | None:
     """The seconds to wait before the next try; None if a retry can't help. The provider's own word goes first."""
     wanted = is_temporary(error, words) if error.should_retry is None else error.should_retry
-    if NO_CREDIT.search(error.text) or not wanted:
+    if is_out_of_credit(error) or not wanted:
         return None
     backoff = min(0.5 * 2**retries, MAX_PAUSE) * (0.5 + retry.jitter() / 2)
     return backoff if error.retry_after is None else max(error.retry_after, backoff)
@@ -113,7 +114,8 @@ def is_temporary(error: ProviderError, words: ErrorWords) -> bool:
 
 def is_out_of_credit(error: ProviderError) -> bool:
     """Whether the account pays for no model. A quota that says when it is there again, as Gemini's, is one model's."""
-    return error.retry_after is None and NO_CREDIT.search(error.text) is not None
+    is_about_billing = error.retry_after is None and BILLING.search(error.text)
+    return bool(NO_CREDIT.search(error.text) or is_about_billing)
 
 
 def final_error(error: ProviderError, tries: int, words: ErrorWords) -> ProviderError:
