@@ -165,7 +165,7 @@ def write_sbom(packages: list[dict[str, Any]], version: str) -> None:
             name,
             number,
             description="a dependency, or one of an extra, in the tested version",
-            components=[component("generic", inside=f"{name}/", **part) for part in inner.get(name, ())],
+            components=[component("generic", inside=f"{name}@{number}/", **part) for part in inner.get(name, ())],
         )
         for name, number in re.findall(r"^([\w.-]+)==([^ ;]+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
     ]
