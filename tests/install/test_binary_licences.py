@@ -72,8 +72,8 @@ def linux_wheels():
 
 def test_the_table_names_the_strict_libraries_of_all_wheels():
     strict = {wheel: {STRICT[part] for part in parts if part in STRICT} for wheel, parts in libraries().items()}
-    told = {wheel: {part["name"] for part in parts} for wheel, parts in TABLE.items()}
-    assert told == {wheel: names for wheel, names in strict.items() if names}
+    listed = {wheel: {part["name"] for part in parts} for wheel, parts in TABLE.items()}
+    assert listed == {wheel: names for wheel, names in strict.items() if names}
 
 
 def test_the_licence_of_each_library_is_known():

@@ -15,12 +15,12 @@ def test_a_message_says_whose_it_is_and_names_its_files():
     assert as_plain_text(replace(user("Hi"), author="Ann"), FILES) == "Ann:\nHi"
 
 
-def test_calls_and_results_are_told_with_their_tools_and_files():
+def test_calls_and_results_have_their_tools_and_files():
     call = replace(assistant("call_1"), parts=(ToolCall("call_1", "radar", '{"town": "Ulm"}'),))
     assert as_plain_text(call, FILES) == 'Assistant:\ncalls radar with {"town": "Ulm"}'
-    told = replace(result("call_1", Json('{"map": null}', (("/map", shown(1)),))), tool="radar")
-    assert as_plain_text(told, FILES) == 'Result of radar:\n{"map": null}\n[image 1: rain.png]'
-    assert as_plain_text(replace(told, is_error=True, tool=None), FILES).splitlines()[0] == "Error of a tool:"
+    answered = replace(result("call_1", Json('{"map": null}', (("/map", shown(1)),))), tool="radar")
+    assert as_plain_text(answered, FILES) == 'Result of radar:\n{"map": null}\n[image 1: rain.png]'
+    assert as_plain_text(replace(answered, is_error=True, tool=None), FILES).splitlines()[0] == "Error of a tool:"
 
 
 def test_what_is_for_the_user_alone_is_left_out():
@@ -28,7 +28,7 @@ def test_what_is_for_the_user_alone_is_left_out():
     assert as_plain_text(user(shown(2)), FILES) == "User:\n[text 2: for the user alone]"
 
 
-def test_decisions_are_told():
+def test_decisions_are_in_words():
     message = replace(user("x"), parts=(Approval("call_1", approved=True), Approval("call_2", False, "too dear")))
     assert as_plain_text(message, FILES) == "User:\nallowed the call\ndidn't allow the call too dear"
 
