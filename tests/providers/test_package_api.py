@@ -160,7 +160,6 @@ def test_what_the_packages_renderer_may_not_return_is_an_error_of_the_run(functi
     render = import_module("acme_talk.render")
     original = getattr(render, function)
     monkeypatch.setattr(render, function, lambda *args, **kwargs: original(*args, **kwargs) and value)
-    monkeypatch.setattr(getattr(render, function), "__name__", function)
     with pytest.raises(CannotRender, match=f"render of the API acme-talk failed: TypeError: {words}"):
         # What `head` returns is seen when the agent is made.
         raise ask(lambda _: (200, DONE))[0].error or AssertionError("it is complete")

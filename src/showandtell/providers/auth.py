@@ -8,13 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from showandtell.core.capabilities.base_urls import FRAMING_HEADERS, base_url_problem
+from showandtell.core.capabilities.base_urls import FRAMING_HEADERS, HEADER_NAME, HEADER_VALUE, base_url_problem
 from showandtell.core.capabilities.provider import BEARER, KeyHeader
 from showandtell.errors import BadInput
-
-#: Allowed header values: visible ASCII and spaces.
-HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
-HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 def find_variable(variables: Sequence[str], environ: Mapping[str, str]) -> tuple[str, str] | None:
@@ -42,7 +38,7 @@ def join_base(base: str, prefix: str, drop: str) -> str:
 def check_key(source: str, value: str) -> str:
     """A key without surrounding spaces. Raises `BadInput`, which names the source."""
     key = value.strip()
-    if not HEADER_VALUE.fullmatch(key):
+    if not re.fullmatch(HEADER_VALUE, key):
         raise BadInput(f"{source} contains a line break or characters that no key has: copy the key again")
     return key
 
@@ -50,11 +46,11 @@ def check_key(source: str, value: str) -> str:
 def check_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The caller's headers, with names in lower case. Raises `BadInput`, which names the header but not its value."""
     for name, value in headers.items():
-        if not HEADER_NAME.fullmatch(name):
+        if not re.fullmatch(HEADER_NAME, name):
             raise BadInput(f"{name!r} is not a valid header name")
         if name.lower() in FRAMING_HEADERS:
             raise BadInput(f"the header {name} controls how a request is sent and can't be set: leave it out")
-        if not HEADER_VALUE.fullmatch(value):
+        if not re.fullmatch(HEADER_VALUE, value):
             raise BadInput(f"the header {name} contains a line break or characters that are not allowed in headers")
     return {name.lower(): value for name, value in headers.items()}
 

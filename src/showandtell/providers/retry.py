@@ -25,7 +25,8 @@ BUSY_TEXT = re.compile(
 )
 #: Errors, mostly with status 429, that no waiting resolves: the account is out of credit. Gemini's errors of all quotas
 #: speak of billing, and name a delay if waiting helps.
-NO_CREDIT, BILLING = (re.compile(words, re.IGNORECASE) for words in ("insufficient_quota|credit balance", "billing"))
+NO_CREDIT = re.compile("insufficient_quota|credit balance", re.IGNORECASE)
+BILLING = re.compile("billing", re.IGNORECASE)
 #: Maximum pause between two tries in seconds. A provider may request a longer one.
 MAX_PAUSE = 20.0
 

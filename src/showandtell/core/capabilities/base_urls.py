@@ -6,6 +6,10 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
+#: The name of a header, as a regular expression.
+HEADER_NAME: Final = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
+#: The value of a header: visible ASCII and spaces.
+HEADER_VALUE: Final = r"[\x20-\x7e]*"
 #: Headers about a request's framing and destination. Other values would break it, or smuggle a second request.
 FRAMING_HEADERS: Final = frozenset(
     {"content-length", "transfer-encoding", "connection", "content-encoding", "expect", "upgrade", "host"}

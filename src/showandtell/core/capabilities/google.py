@@ -25,8 +25,7 @@ from showandtell.core.capabilities.family import (
 )
 
 ORDER = Order(after_results="own_turn")
-DIALECT = Dialect()
-OLDER_DIALECT = replace(DIALECT, thinking="budget")
+OLDER_DIALECT = Dialect(thinking="budget")
 # Inline files of a request together, since January 2026 (Google's announcement of the new file limits).
 BUDGET = Budget(bytes=100_000_000)
 # Firebase's page still says 20 MB inline; it is the only figure stated for Vertex, so we use it.
@@ -113,7 +112,7 @@ GEMINI_NEWER = Family(
     cells=(*IN_PARTS, *REFERENCES_BLIND, *IN_USER),
     order=ORDER,
     budget=BUDGET,
-    dialect=replace(DIALECT, needs_signature=True),
+    dialect=Dialect(needs_signature=True),
 )
 GEMINI_COMPUTER = replace(
     GEMINI_NEWER,
@@ -156,7 +155,7 @@ VERTEX_NEWER = replace(
     provider="vertex",
     cells=(*VERTEX_PARTS, *VERTEX_USER),
     budget=VERTEX_BUDGET,
-    dialect=replace(DIALECT, takes_call_ids=False, needs_signature=True),
+    dialect=Dialect(takes_call_ids=False, needs_signature=True),
 )
 VERTEX_COMPUTER = replace(
     VERTEX_NEWER,

@@ -18,7 +18,7 @@ from showandtell.core.capabilities.family import (
     as_default,
     make_cells,
 )
-from showandtell.core.capabilities.openai_compatible import CHAT_DIALECT, CLAUDE_ORDER, MISTRAL_ORDER, OPENAI_ORDER
+from showandtell.core.capabilities.openai_compatible import CLAUDE_ORDER, MISTRAL_ORDER, OPENAI_ORDER
 
 ORDER = Order(after_results="own_turn")
 
@@ -36,7 +36,6 @@ OLLAMA = Family(
         *make_cells("rejects", USER, PDF, "400 invalid message format (openai.go)"),
     ),
     order=ORDER,
-    dialect=CHAT_DIALECT,
 )
 VLLM = replace(
     OLLAMA,

@@ -26,7 +26,6 @@ from showandtell.core.capabilities.family import (
 )
 
 ORDER = Order(after_results="own_turn")
-CHAT_DIALECT = Dialect()
 # Mistral rejects a user message right after tool messages (code 3230), also behind other hosts.
 MISTRAL_ORDER = Order(after_results="filler", filler="OK", filler_when="user", call_ids=MISTRAL_IDS)
 CLAUDE_ORDER = replace(ORDER, call_ids=CLAUDE_IDS)
@@ -75,7 +74,7 @@ GROQ = Family(
     order=ORDER,
     # Five images and 4 MB of base64 a request (Groq docs, vision).
     budget=Budget(bytes=4_000_000, images=5, message_images=5),
-    dialect=replace(CHAT_DIALECT, stream_usage=False),
+    dialect=Dialect(stream_usage=False),
 )
 
 GROQ_STRING = "400 messages[0].content must be a string, for a message with an image (vercel/ai #2837)"
@@ -119,7 +118,7 @@ ROUTER_RESULTS = (
     *make_cells("unproven", TOOL, WEB_IMAGES, ROUTER_TOOL, forms=INLINE_URL),
     *make_cells("unproven", TOOL, PDF, ROUTER_TOOL),
 )
-ROUTER_DIALECT = replace(CHAT_DIALECT, takes_annotations=True)
+ROUTER_DIALECT = Dialect(takes_annotations=True)
 # Claude's cache marks, which OpenRouter passes on. pydantic-ai 2.68 (providers/openrouter.py) also puts one on tool
 # messages, and says that OpenRouter's docs only name user messages.
 ROUTER_ANTHROPIC = Family(
@@ -134,7 +133,7 @@ ROUTER_ANTHROPIC = Family(
         *ROUTER_USER,
     ),
     order=replace(CLAUDE_ORDER, marks=4),
-    dialect=replace(CHAT_DIALECT, cache_mark="cache_control", takes_annotations=True),
+    dialect=Dialect(cache_mark="cache_control", takes_annotations=True),
 )
 ROUTER_OPENAI = replace(
     ROUTER_ANTHROPIC,
@@ -266,7 +265,7 @@ MISTRAL = Family(
     order=MISTRAL_ORDER,
     # "The maximum number images per request via API is 8" (docs.mistral.ai, capabilities/vision, FAQ; read 2026-11).
     budget=Budget(images=8, message_images=8),
-    dialect=replace(CHAT_DIALECT, document="document_url", stream_usage=False, extra_body=False, raw_audio=True),
+    dialect=Dialect(document="document_url", stream_usage=False, extra_body=False, raw_audio=True),
 )
 # Whether `document_url` works for these is not known, so PDFs are sent as text.
 MISTRAL_TEXT = subfamily_of(
@@ -318,7 +317,6 @@ COHERE_VISION = Family(
     example="command-a-vision-07-2025",
     cells=make_cells("sees", USER, WEB_IMAGES, COHERE_IMAGES),
     order=ORDER,
-    dialect=CHAT_DIALECT,
 )
 COHERE_TEXT = replace(
     COHERE_VISION,

@@ -9,20 +9,20 @@ from typing import Annotated, Final, TypeAlias
 from msgspec import Meta, Struct, field
 
 from showandtell.core.capabilities.apis import NAME
-from showandtell.core.capabilities.base_urls import FRAMING_HEADERS, base_url_problem
+from showandtell.core.capabilities.base_urls import FRAMING_HEADERS, HEADER_NAME, HEADER_VALUE, base_url_problem
 from showandtell.core.capabilities.cells import Api
 from showandtell.core.capabilities.family import Family
 from showandtell.errors import BadInput
 from showandtell.plugins import check_types
 
 #: Printable ASCII, as headers are sent.
-HeaderName: TypeAlias = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")]
-HeaderValue: TypeAlias = Annotated[str, Meta(pattern=r"\A[\x20-\x7e]*\Z")]
+HeaderName: TypeAlias = Annotated[str, Meta(pattern=rf"\A{HEADER_NAME}\Z")]
+HeaderValue: TypeAlias = Annotated[str, Meta(pattern=rf"\A{HEADER_VALUE}\Z")]
 #: What carries a key: `BEARER` for `Authorization: Bearer KEY`, the name of a header, or a name and what stands before
 #: the key, such as "Authorization: Token".
 KeyHeader: TypeAlias = str
 BEARER: Final = "bearer"
-KEY_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+(: ?[\x21-\x7e][\x20-\x7e]*)?")
+KEY_HEADER: Final = re.compile(rf"{HEADER_NAME}(: ?[\x21-\x7e]{HEADER_VALUE})?")
 #: The form of the name of a variable.
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -79,7 +79,7 @@ class Provider(Struct, frozen=True, kw_only=True):
             raise BadInput(f"{self.name!r} is no name of a provider: use lower-case letters, digits and hyphens")
         if problem := base_url_problem(self.base_url):
             raise BadInput(f"the base URL of {self.name} {problem}: write one like https://api.acme.example/v1")
-        check_headers(self)
+        check_own_headers(self)
         if not self.families:
             raise BadInput(f"the provider {self.name} has no families of models: add one, with the patterns ANY_MODEL")
         for family in self.families:
@@ -92,7 +92,7 @@ class Provider(Struct, frozen=True, kw_only=True):
             check_expressions(family)
 
 
-def check_headers(provider: Provider) -> None:
+def check_own_headers(provider: Provider) -> None:
     """Raise `BadInput` for a key that can't be sent, and for a header that is not the provider's to set."""
     own, auth = {name.lower() for name in provider.headers}, provider.auth
     if taken := own & FRAMING_HEADERS:

@@ -63,7 +63,7 @@ class PackageParser:
     def find_splitter(self, content_type: str) -> Callable[[], FrameSplitter] | None:
         """The module's own splitter for a content type."""
         with reported_mistakes(self.api, PARSE):
-            self.module.new_reader  # noqa: B018 - imports the module
+            self.check()
             splitters: Mapping[str, Callable[[], FrameSplitter]] = getattr(self.module, "SPLITTERS", {})
             own = splitters.get(content_type)
         return None if own is None else lambda: PackageSplitter(self.api, own())
@@ -92,58 +92,56 @@ def check_events(events: list[StreamEvent], start: int) -> None:
             raise TypeError(f"{wrong!r:.80} is no event")
 
 
+@dataclass(frozen=True, slots=True)
 class PackageSplitter:
     """A splitter of a package: its errors become `BadAnswer`."""
 
-    __slots__ = ("_api", "_splitter")
-
-    def __init__(self, api: Api, splitter: FrameSplitter) -> None:
-        self._api, self._splitter = api, splitter
+    api: Api
+    splitter: FrameSplitter
 
     @property
     def pending(self) -> int:
         """Bytes buffered for an incomplete event."""
-        with unreadable_answers(self._api):
-            return self._splitter.pending
+        with unreadable_answers(self.api):
+            return self.splitter.pending
 
     def feed(self, data: bytes) -> list[bytes]:
         """Return the JSON of every event that the bytes of one read complete."""
-        with unreadable_answers(self._api):
-            return self._splitter.feed(data)
+        with unreadable_answers(self.api):
+            return self.splitter.feed(data)
 
     def flush(self) -> list[bytes]:
         """Return the JSON of an event whose end is missing."""
-        with unreadable_answers(self._api):
-            return self._splitter.flush()
+        with unreadable_answers(self.api):
+            return self.splitter.flush()
 
 
+@dataclass(frozen=True, slots=True)
 class PackageReader:
     """A reader of a package: its errors become `BadAnswer`."""
 
-    __slots__ = ("_api", "_reader")
-
-    def __init__(self, api: Api, reader: EventReader) -> None:
-        self._api, self._reader = api, reader
+    api: Api
+    reader: EventReader
 
     @property
     def done(self) -> bool:
         """Whether the message has ended."""
-        with unreadable_answers(self._api):
-            return bool(self._reader.done)
+        with unreadable_answers(self.api):
+            return bool(self.reader.done)
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
         """Read the data of one event."""
-        with unreadable_answers(self._api):
-            before = len(events)
-            self._reader.read(text, events)
-            check_events(events, before)
+        with unreadable_answers(self.api):
+            start = len(events)
+            self.reader.read(text, events)
+            check_events(events, start)
 
     def end(self, events: list[StreamEvent]) -> None:
         """Append the event that ends the message, unless `done`."""
-        with unreadable_answers(self._api):
-            before = len(events)
-            self._reader.end(events)
-            check_events(events, before)
+        with unreadable_answers(self.api):
+            start = len(events)
+            self.reader.end(events)
+            check_events(events, start)
 
 
 @cache

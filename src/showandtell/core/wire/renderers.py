@@ -85,15 +85,15 @@ class PackageRenderer:
         with reported_mistakes(self._api, RENDER):
             value = getattr(self._module, name)
         if callable(value):
-            value = self._reporting(value)
+            value = self._reporting(name, value)
         setattr(self, name, value)
         return value
 
-    def _reporting(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _reporting(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
             with reported_mistakes(self._api, RENDER):
                 value = function(*args, **kwargs)
-                check_returned(function.__name__, value)
+                check_returned(name, value)
                 return value
 
         return run
