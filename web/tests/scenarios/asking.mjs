@@ -190,8 +190,8 @@ export async function the_panel_is_accessible_in_german_on_a_phone(context) {
   await opened.getByLabel("Temperatur").fill("0.5");
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.setViewportSize(PHONE);
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width);
-  assert.ok(await opened.evaluate((dialog) => dialog.scrollWidth <= dialog.clientWidth));
+  await context.until("the page fits", () => page.evaluate((width) => document.documentElement.scrollWidth === width, PHONE.width));
+  await context.until("the dialog fits", () => opened.evaluate((dialog) => dialog.scrollWidth <= dialog.clientWidth));
   await opened.getByRole("button", { name: "Speichern", exact: true }).click();
   await page.getByText("Nur hier: Temperatur 0,5").waitFor();
   await checkAccessibility(page, context.input.displays ?? 2);

@@ -54,5 +54,5 @@ export async function the_choices_of_titles_and_notifications_are_accessible_in_
   await page.getByRole("heading", { name: "Titel und Benachrichtigungen" }).waitFor();
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.setViewportSize(PHONE);
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width);
+  await context.until("the page fits", () => page.evaluate((width) => document.documentElement.scrollWidth === width, PHONE.width));
 }
