@@ -1,12 +1,14 @@
 import itertools
 import json
+import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from showandtell.core.wire.sse import Splitter, encode
 
-LINE = st.binary(max_size=40).map(lambda data: data.replace(b"\r", b"").replace(b"\n", b""))
+#: Data without white space around it, which a stream of JSON doesn't need.
+LINE = st.binary(max_size=40).map(lambda data: data.replace(b"\r", b"").replace(b"\n", b"").strip())
 
 
 def split(data: bytes, cuts: list[int]) -> list[bytes]:
@@ -73,3 +75,38 @@ def test_any_json_text_is_exactly_one_event(text, cuts):
 @given(st.binary(max_size=200), st.lists(st.integers(0, 500), max_size=8))
 def test_any_bytes_give_the_same_events_for_all_read_sizes(data, cuts):
     assert split(data, cuts) == split(data, [])
+
+
+def by_the_standard(stream):
+    """The events of a stream, line by line as the standard describes it; without those that hold no JSON."""
+    events, lines = [], []
+    for line in re.split(b"\r\n|\n|\r", stream.removeprefix(b"\xef\xbb\xbf"))[:-1]:
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            lines.append(value.removeprefix(b" "))
+        elif not line:
+            events.append(b"\n".join(lines).strip())
+            lines = []
+    return [event for event in events if event]
+
+
+#: Lines as hosts and proxies write them, and neighbours of each.
+SPELLINGS = st.sampled_from(
+    [
+        *(b"", b"", b'data: {"a": 1}', b"data:[DONE]", b"data:  [DONE] ", b"data:", b"data: ", b"data:\t", b"data"),
+        *(b"event: ping", b"event:", b"event: data: x", b"id: 7", b"retry: 10", b": keep-alive", b":", b"datax: 1"),
+        *(b" data: 1", b"DATA: 1", b"unknown", b"\xef\xbb\xbfdata: 2", b"data: \xef\xbb\xbf"),
+    ]
+)
+ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
+
+
+@given(
+    st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    st.lists(st.tuples(SPELLINGS, ENDS), max_size=12),
+    st.lists(st.integers(0, 200), max_size=8),
+)
+@example(b"", [(b"", b"\n"), (b"", b"\n"), (b"\xef\xbb\xbfdata: 2", b"\n"), (b"", b"\n")], [2])
+def test_any_spelling_in_any_reads_gives_the_events_of_the_standard(mark, lines, cuts):
+    stream = mark + b"".join(line + end for line, end in lines)
+    assert split(stream, cuts) == by_the_standard(stream) == split(stream, [*range(len(stream))])

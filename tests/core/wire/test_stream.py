@@ -102,6 +102,18 @@ ENDS = {
 }
 
 
+@pytest.mark.parametrize("api", PARSERS)
+@pytest.mark.parametrize(
+    "empty", ["data: ", "data:", "data", "event: ping\r\ndata: \r", ": keep-alive", "data:\ndata:", ""]
+)
+def test_an_event_without_data_changes_no_answer(api, empty):
+    blocks = ENDS[api][0].replace("USAGE", "null").split("\n\n")
+    stream = "".join(f"{empty}\n\n{block}\n\n" for block in ("data: " + "\n\n".join(blocks)).split("\n\n"))
+    parser = parser_of(api)
+    events = [event for at in range(len(stream)) for event in parser.feed(stream[at : at + 1].encode())]
+    assert ([*events, *parser.finish()][-1].stop, parser.done) == ("end", True)
+
+
 def usage_of(api, usage):
     """Return the usage of a stream that ends with this usage."""
     parser, (end, prompt) = parser_of(api), ENDS[api]

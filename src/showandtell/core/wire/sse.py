@@ -34,17 +34,9 @@ class Splitter:
                 return []
             data = bytes(buffer[:end])
             del buffer[: end + 2]
-        if not self._started and data:
+        if not self._started:
             self._started, data = True, data.removeprefix(BOM)
-        texts: list[bytes] = []
-        for block in data.split(b"\n\n"):
-            # Nearly every event is one data line, alone or after its name.
-            start = block.find(b"\n") + 1 if block.startswith(b"event:") else 0
-            if block.startswith(b"data: ", start) and block.find(b"\n", start) < 0:
-                texts.append(block[start + 6 :])
-            elif text := event_data(block):
-                texts.append(text)
-        return texts
+        return [text for block in data.split(b"\n\n") if (text := event_data(block))]
 
     def flush(self) -> list[bytes]:
         """Return the data of the last event if its blank line is missing. It may be cut off."""
@@ -69,8 +61,11 @@ class Splitter:
 
 
 def event_data(block: bytes) -> bytes:
-    """Join the data lines of one event, ignoring comments and other fields. Returns b"" if there are none."""
-    return b"\n".join([line[5:].removeprefix(b" ") for line in block.split(b"\n") if line.startswith(b"data:")])
+    """The data of one event, without white space around it; b"" if it has none, like events that keep a connection.
+
+    Joins the data lines and ignores comments and other fields.
+    """
+    return b"\n".join([line[5:].removeprefix(b" ") for line in block.split(b"\n") if line.startswith(b"data:")]).strip()
 
 
 def encode(data: bytes) -> bytes:
