@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import UNSET, Struct, UnsetType, field
 
 from showandtell.core.media_types.kinds import Kind, kind_of
-from showandtell.core.messages.file import Audience
+from showandtell.core.messages.file import Audience, File, Reader
 from showandtell.core.messages.metadata import load_metadata
 from showandtell.errors import BadInput
 
@@ -145,6 +145,21 @@ class Attachment(Struct, frozen=True, gc=False):
     def metadata(self) -> dict[str, Any] | None:
         """The program's own data about it, `File.metadata`."""
         return load_metadata(self.metadata_json)
+
+    def as_file(self, source: bytes | Reader) -> File:
+        """A claim of this file with all of its details, but without its number: whatever takes it over starts here."""
+        return File(
+            source,
+            self.claimed,
+            self.name,
+            self.description,
+            id=self.external_id or None,
+            audience=self.audience,
+            shared_by=self.origin.shared_by or None,
+            in_context=self.in_context,
+            metadata=self.metadata,
+            convert=self.convert,
+        )
 
     @property
     def name_for_model(self) -> str:

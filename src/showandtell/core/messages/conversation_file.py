@@ -16,7 +16,7 @@ import msgspec
 import pybase64
 
 from showandtell.core.messages.display_names import clean_name
-from showandtell.core.messages.file import Audience, File, Reader
+from showandtell.core.messages.file import Audience, File, Reader, details_of
 from showandtell.core.messages.message import Details, Draft, History, Message, Role, Stop
 from showandtell.core.messages.metadata import dump_metadata
 from showandtell.core.messages.parts import (
@@ -287,20 +287,9 @@ def _source(record: FileRecord, folder: Path) -> File:
             file = File(pybase64.b64decode(record.data or "", validate=True))
         except ValueError as error:
             raise BadInput(f"the data of {record.name or 'a file'} is not base64: {error}") from error
-    return replace(
-        file,
-        media_type=record.media_type,
-        name=record.name or file.name,
-        description=record.description,
-        number=record.number,
-        date=record.date and record.date.isoformat(),
-        audience=record.audience,
-        shared_by=clean_name(record.shared_by) or None,
-        in_context=record.in_context,
-        id=record.id,
-        metadata=record.metadata,
-        convert=record.convert,
-    )
+    name, shared_by = record.name or file.name, clean_name(record.shared_by) or None
+    details = details_of(record) | {"name": name, "shared_by": shared_by}
+    return replace(file, **details, number=record.number, date=record.date and record.date.isoformat())
 
 
 @dataclass(frozen=True, slots=True)

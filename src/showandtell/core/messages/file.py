@@ -33,6 +33,19 @@ Audience: TypeAlias = Literal["both", "user", "assistant"]
 #: A program's own data about a file.
 Metadata: TypeAlias = Mapping[str, object] | None
 
+#: The fields that describe a file and go wherever it goes. The others are its bytes, and its place in a conversation.
+DETAILS = (
+    "media_type",
+    "name",
+    "description",
+    "id",
+    "audience",
+    "shared_by",
+    "in_context",
+    "metadata",
+    "convert",
+)
+
 URI_SCHEMES = frozenset({"https", "http", "gs", "s3", "openai", "anthropic", "google", "xai", "mistral"})
 
 
@@ -250,6 +263,11 @@ class File(Displayed):
         """Return all bytes."""
         with self.open() as stream:
             return stream.read()
+
+
+def details_of(holder: object) -> dict[str, Any]:
+    """The fields of `DETAILS` by name, of a file or of anything with the same fields."""
+    return {name: getattr(holder, name) for name in DETAILS}
 
 
 def missing_file(problem: str, media_type: str, name: str | None = None) -> File:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -97,18 +98,7 @@ class MemoryConversation(Displayed):
         if facts is None:
             raise BadInput(f"{found.label} ({found.name}) has no bytes here: {found.problem or 'it is an address'}")
         source = Reader(StoredSource(self.file_cache.blobs, facts), facts.size)
-        return File(
-            source,
-            found.media_type,
-            found.name,
-            found.description,
-            number,
-            audience=found.audience,
-            in_context=found.in_context,
-            id=found.external_id or None,
-            metadata=found.metadata,
-            convert=found.convert,
-        )
+        return replace(found.as_file(source), media_type=found.media_type, number=number)
 
     def view(self) -> View:
         """The input of the planner."""

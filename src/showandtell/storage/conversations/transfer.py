@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.messages.attachments import Address, Attachment, ProbedFile, find_attachment
 from showandtell.core.messages.conversation_file import MAX_PROBLEM, FileRecord, dump, problem_of
-from showandtell.core.messages.file import File
+from showandtell.core.messages.file import File, details_of
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.message import Details, History, starts_turn
 from showandtell.core.messages.tool_pairs import check_tool_pairs
@@ -93,18 +93,7 @@ async def export_conversation(
 
 def record_of(file: Attachment, *, broken: bool = False) -> FileRecord:
     """A file's record in the archive. It has the claimed type, because the bytes are probed again on import."""
-    record = FileRecord(
-        media_type=file.claimed,
-        name=file.name,
-        description=file.description,
-        number=file.number,
-        audience=file.audience,
-        shared_by=file.origin.shared_by or None,
-        in_context=file.in_context,
-        id=file.external_id or None,
-        metadata=file.metadata,
-        convert=file.convert,
-    )
+    record = FileRecord(number=file.number, **details_of(file.as_file(b"")))
     with suppress(ValueError):  # a caller may have given an invalid date
         record.date = dt.date.fromisoformat(file.date)
     if file.facts is not None and not broken:

@@ -126,9 +126,9 @@ class Uploads:
         No bytes are read. Raises `BadFile` if the file's bytes no longer exist.
         """
         match = await self.find(id)
-        if isinstance(match, Upload):
-            return self._file(match.owner, match.facts, match.name, match.claimed, match.corrected, id=id)
         attachment = match.attachment
+        if isinstance(match, Upload):
+            return replace(self._file(match.owner, attachment, match.facts), upload_id=id)
         if match.conversation_id == conversation_id:
             return Shown(attachment.number, attachment.id)
         if attachment.facts is None or attachment.state != "ready":
@@ -137,32 +137,16 @@ class Uploads:
                 f"has no bytes here ({attachment.problem or 'it is an address'})",
                 "add the file itself",
             )
-        file = self._file(match.owner, attachment.facts, attachment.name, attachment.claimed, attachment.corrected)
-        shared_by = attachment.origin.shared_by or None
-        if match.owner != self.user:
-            shared_by = await name_of(self.database, match.owner) or UNNAMED
-        is_own = match.owner == self.user
-        return replace(
-            file,
-            description=attachment.description,
-            shared_by=shared_by,
-            id=(attachment.external_id or None) if is_own else None,
-            metadata=attachment.metadata if is_own else None,
-            convert=attachment.convert,
-        )
+        file = self._file(match.owner, attachment, attachment.facts)
+        if match.owner == self.user:
+            return file
+        shared_by = await name_of(self.database, match.owner) or UNNAMED
+        return replace(file, shared_by=shared_by, id=None, metadata=None)
 
-    def _file(
-        self,
-        owner: str,
-        facts: Facts,
-        name: str,
-        claimed: str | None,
-        corrected: str | None,
-        *,
-        id: str | None = None,  # noqa: A002 - it is one
-    ) -> File:
-        stored = StoredSource(self.blobs.for_owner(owner), facts, claim_of(claimed, name), corrected)
-        return File(Reader(stored, facts.size), claimed, name, upload_id=id)
+    def _file(self, owner: str, attachment: Attachment, facts: Facts) -> File:
+        claim = claim_of(attachment.claimed, attachment.name)
+        stored = StoredSource(self.blobs.for_owner(owner), facts, claim, attachment.corrected)
+        return attachment.as_file(Reader(stored, facts.size))
 
 
 def store_upload(connection: Connection, upload: Upload, now: float) -> None:
