@@ -94,10 +94,11 @@ def test_the_servers_own_page_may_change_things():
             assert change(app, {"host": host, "origin": sent_origin, **cookie}, scheme="https").status == status
 
 
-def test_a_token_in_the_header_needs_no_origin():
+def test_a_token_in_the_header_needs_no_origin_but_excuses_no_foreign_one():
     app = guarded_app()
-    for headers in (BEARER, {**BEARER, "origin": "https://evil.example"}):
-        assert ask(app, "POST", "/api/change", headers, b"{}").status == 200
+    for more, status in (({}, 200), ({"origin": OWN}, 200), *(({"origin": origin}, 403) for origin in FOREIGN)):
+        assert ask(app, "POST", "/api/change", {**BEARER, **more}, b"{}").status == status
+    assert len(app.state.changes) == 2
 
 
 def test_a_request_without_login_gets_401_and_not_403():

@@ -255,11 +255,20 @@ def local_path(path: str) -> str:
     return path if LOCAL_PATH.fullmatch(path) else "/"
 
 
+def bearer_token(headers: list[str]) -> str | None:
+    """Return the token in the `Authorization` headers of a request (RFC 6750); None for any other credentials.
+
+    Browsers never send one by themselves, unlike the credentials of the schemes Basic, Digest, NTLM and Negotiate.
+    """
+    match = BEARER.fullmatch(headers[0].strip(" \t")) if len(headers) == 1 else None
+    return match[1] if match else None
+
+
 async def _bearer_user(headers: list[str], context: AuthContext) -> str:
-    match = BEARER.fullmatch(headers[0].strip()) if len(headers) == 1 else None
-    if match and context.accounts is not None:
-        return await context.accounts.user_of(match[1], context.clock())
-    if match and context.keys.is_token(match[1]):
+    token = bearer_token(headers)
+    if token is not None and context.accounts is not None:
+        return await context.accounts.user_of(token, context.clock())
+    if token is not None and context.keys.is_token(token):
         return ALONE
     raise Unauthorised(how_to_sign_in(context), invalid_token=True)
 

@@ -15,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from showandtell.errors import BadInput
-from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, COOKIES_KEY, USER_KEY, User
+from showandtell.server.auth.authenticate import BACKCHANNEL_PATH, COOKIES_KEY, USER_KEY, User, bearer_token
 from showandtell.server.middleware.refusals import Refusal
 
 RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
@@ -148,24 +148,31 @@ class OriginGuard:
         return headers[0].lower() if known or by_address or is_free else None
 
     def _may_change(self, scheme: str, host: str | None, headers: Headers) -> bool:
-        """Whether an unsafe request comes from this server's own page, or not from a web page."""
-        if "authorization" in headers:  # browsers send it for other origins only if we allow the origin
-            return True
-        origins = headers.getlist("origin")
-        if origins:
+        """Whether an unsafe request comes from this server's own page, an allowed page, or no web page at all.
+
+        Browsers send cookies, and credentials of every scheme but Bearer, by themselves. So these prove nothing, and
+        neither does a token if a page of another origin sends it: every `Origin` is compared.
+        """
+        if origins := headers.getlist("origin"):
             if len(origins) != 1 or host is None:
                 return False
-            return origins[0].lower() == self._public_origin or _is_same_origin(origins[0], scheme, host)
+            is_own = origins[0].lower() == self._public_origin or _is_same_origin(origins[0], scheme, host)
+            return is_own or (self._is_allowed(headers) and _has_token(headers))
+        if _has_token(headers):
+            return True
         if site := headers.getlist("sec-fetch-site"):
             return site == ["same-origin"]
-        return "cookie" not in headers
+        return "cookie" not in headers and "authorization" not in headers
+
+    def _is_allowed(self, headers: Headers) -> bool:
+        """Whether a request comes from another page whose origin is allowed, and brings no cookie."""
+        return headers.get("origin") in self._origins and "cookie" not in headers
 
     def _allowed_origin(self, headers: Headers, *, is_signed: bool = False) -> str | None:
         """Return the origin of another page that may read the response, or None."""
-        origin = headers.get("origin")
         preflight = "access-control-request-method" in headers
-        known = "authorization" in headers or preflight or is_signed
-        return origin if origin in self._origins and known and "cookie" not in headers else None
+        is_known = preflight or is_signed or _has_token(headers)
+        return headers["origin"] if is_known and self._is_allowed(headers) else None
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
         """Return a `send` that adds security headers and cookies. Headers set by the route take precedence.
@@ -214,8 +221,8 @@ WRONG_HOST: Final = (
     "unknown Host header; open the address that the server printed, or add this host with --name or SHOWANDTELL_HOSTS"
 )
 CROSS_SITE: Final = (
-    "the request came from another site: use this server's own page, or send a bearer token; "
-    "if it came from this server's page, list the https proxy in front of the server in SHOWANDTELL_PROXIES"
+    "the request came from another site: use this server's own page, or send a bearer token, without an Origin header "
+    "or from an origin in SHOWANDTELL_ORIGINS; if it came from this server's page, list the https proxy in front of the server in SHOWANDTELL_PROXIES"
 )
 
 
@@ -232,6 +239,10 @@ def check_origin(origin: str) -> str:
     if url.scheme not in DEFAULT_PORTS or not is_exact:
         raise BadInput(f"{origin[:80]!r} is not an origin: name each exactly, such as https://app.example.com")
     return origin
+
+
+def _has_token(headers: Headers) -> bool:
+    return bearer_token(headers.getlist("authorization")) is not None
 
 
 def _is_loopback(name: str) -> bool:
