@@ -21,7 +21,7 @@ from io import StringIO
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from typer.testing import CliRunner
 
@@ -38,6 +38,9 @@ from showandtell.core.planning.labels import format_size
 from showandtell.providers.connect import own_variables
 from showandtell.providers.hosts import ROWS, HostRow
 from showandtell.verify.probes import KINDS
+
+if TYPE_CHECKING:
+    from fake_provider import FakeProvider
 
 #: Variables and their values; without one they are not set.
 Environ: TypeAlias = dict[str, str | None]
@@ -132,8 +135,8 @@ def ask(models: Iterable[str]) -> Iterator[Sequence[str]]:
 
 
 @contextmanager
-def serve() -> Iterator[Environ]:
-    """Strict servers of all providers behind a socket; yields the variables that lead to them and nowhere else."""
+def run_strict_servers() -> Iterator[FakeProvider]:
+    """Strict servers of all providers behind one socket, in a thread of their own."""
     path, log = sys.path[:], logging.getLogger("showandtell")
     handlers = log.handlers
     sys.path.insert(0, str(ROOT / "tests"))
@@ -142,23 +145,35 @@ def serve() -> Iterator[Environ]:
     loop, fake_provider = asyncio.new_event_loop(), FakeProvider()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    data = TemporaryDirectory()  # keeps these conversations out of the user's data folder
     try:
         asyncio.run_coroutine_threadsafe(fake_provider.__aenter__(), loop).result()
-        others = dict.fromkeys(name for row in ROWS.values() for name in read_by(row))
-        here = {
-            "SHOWANDTELL_OVERRIDES": str(ROOT / "none.json"),
-            "SHOWANDTELL_DATA": data.name,
-            "NO_PROXY": "127.0.0.1",
-        }
-        yield {**others, **here, **fake_provider.environ()}
+        yield fake_provider
     finally:
         asyncio.run_coroutine_threadsafe(fake_provider.__aexit__(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
-        data.cleanup()
         sys.path[:], log.handlers = path, handlers
+
+
+@contextmanager
+def variables_of(fake_provider: FakeProvider) -> Iterator[Environ]:
+    """Variables that lead to the strict servers and nowhere else, with an empty data folder."""
+    with TemporaryDirectory() as data:  # keeps these conversations out of the user's data folder
+        others = dict.fromkeys(name for row in ROWS.values() for name in read_by(row))
+        here = {
+            "SHOWANDTELL_OVERRIDES": str(ROOT / "none.json"),
+            "SHOWANDTELL_DATA": data,
+            "NO_PROXY": "127.0.0.1",
+        }
+        yield {**others, **here, **fake_provider.environ()}
+
+
+@contextmanager
+def serve() -> Iterator[Environ]:
+    """Variables that lead to strict servers of all providers, which run meanwhile."""
+    with run_strict_servers() as fake_provider, variables_of(fake_provider) as environ:
+        yield environ
 
 
 def read_by(row: HostRow) -> list[str]:

@@ -4,6 +4,7 @@ A ```json block with a file name is written beside the samples first. In a comma
 and one date is as good as another.
 """
 
+import ast
 import json
 import re
 import shlex
@@ -20,6 +21,7 @@ from showandtell.core.capabilities import registry
 from showandtell.samples import folder
 from support.docs_generator import GENERATOR
 from support.extensions import forget_registered
+from support.needs import missing_keys, missing_packages
 from support.paths import ROOT
 from support.public_modules import MODULES
 
@@ -69,20 +71,22 @@ def desk(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def served():
-    with GENERATOR.serve() as variables:
-        yield variables
+def strict_servers():
+    with GENERATOR.run_strict_servers() as fake_provider:
+        yield fake_provider
 
 
 @pytest.fixture
-def strict_servers(served, monkeypatch):
-    """Our library and SDKs without settings find the strict servers where they look for their provider."""
-    bases = {f"{name}_BASE_URL": served[f"SHOWANDTELL_{name}_BASE_URL"] for name in ("ANTHROPIC", "OPENAI")}
-    for name, value in (served | bases).items():
-        if value is None:
-            monkeypatch.delenv(name, raising=False)
-        else:
-            monkeypatch.setenv(name, value)
+def asked(strict_servers, monkeypatch):
+    """The requests to strict servers, which our library and SDKs without settings find where they look for their provider."""
+    with GENERATOR.variables_of(strict_servers) as served:
+        bases = {f"{name}_BASE_URL": served[f"SHOWANDTELL_{name}_BASE_URL"] for name in ("ANTHROPIC", "OPENAI")}
+        for name, value in (served | bases).items():
+            if value is None:
+                monkeypatch.delenv(name, raising=False)
+            else:
+                monkeypatch.setenv(name, value)
+        yield strict_servers.ledger
 
 
 def lay(document, desk):
@@ -96,13 +100,32 @@ def lay(document, desk):
 
 
 @named(RUN)
-@pytest.mark.usefixtures("strict_servers")
-def test_every_python_block_runs(document, desk, monkeypatch):
+def test_every_python_block_runs_with_what_the_page_names_before_it(document, desk, monkeypatch, asked):
     lay(document, desk)
     module = ModuleType("document")
     monkeypatch.setitem(sys.modules, "document", module)
+    lines, missing = document.read_text().splitlines(), {}
     for line, _, text in blocks(document, "python"):
+        before, since = "\n".join(lines[:line]), len(asked)
         exec(compile("\n" * line + text, str(document), "exec"), module.__dict__)  # noqa: S102 - the document is ours
+        missing[line] = [*missing_packages(text, before, desk.iterdir()), *missing_keys(asked[since:], before)]
+    assert {line: names for line, names in missing.items() if names} == {}
+
+
+@named(RUN)
+def test_no_python_block_asserts_what_a_model_says(document):
+    """A reader's model says it in other words."""
+    before = [
+        ast.unparse(node)
+        for _, _, text in blocks(document, "python")
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Assert)
+    ]
+    assert [
+        line
+        for line in before
+        if re.search(r"\brun\.text\b|run_sync\([^()]*\)\.text|answer\.(content|choices|output)", line)
+    ] == []
 
 
 def lines_of(output):

@@ -61,7 +61,9 @@ def test_credentials_that_are_no_token_prove_nothing(credentials, origins, cooki
 
 @given(TOKEN, ORIGINS, st.booleans())
 def test_a_token_passes_from_no_page_or_from_a_page_of_an_origin_that_is_known(token, origins, cookie):
-    is_known = not origins or (len(origins) == 1 and (origins[0].lower() == OWN or (origins[0] == ALLOWED and not cookie)))
+    is_known = not origins or (
+        len(origins) == 1 and (origins[0].lower() == OWN or (origins[0] == ALLOWED and not cookie))
+    )
     for scheme in ("Bearer ", "bearer ", "BEARER  "):
         assert passes([scheme + token], origins, cookie=cookie) == is_known
 
