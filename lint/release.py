@@ -1,4 +1,4 @@
-"""Whether a release agrees: `python lint/release.py 0.2.0` compares the tag, the version and the changelog.
+"""Whether a release agrees: `python lint/release.py 1.2.0` compares the tag, the version and the changelog.
 
 With the repository's address behind it, the notes of the release are printed: the changelog's part, with whole links.
 """
@@ -37,7 +37,7 @@ def notes(tag: str, changelog: str, address: str) -> str:
 
 if __name__ == "__main__":
     if len(sys.argv) not in {2, 3}:
-        sys.exit("name the version: make release VERSION=0.2.0")
+        sys.exit("name the version: make release VERSION=1.2.0")
     wanted, changes = sys.argv[1], CHANGELOG.read_text("utf-8")
     if found := problems(wanted, VERSION.read_text("utf-8"), changes):
         sys.exit("\n".join(found))

@@ -115,7 +115,7 @@ def test_every_python_block_runs_with_what_the_page_names_before_it(document, de
 @named(RUN)
 def test_no_python_block_asserts_what_a_model_says(document):
     """A reader's model says it in other words."""
-    before = [
+    asserted = [
         ast.unparse(node)
         for _, _, text in blocks(document, "python")
         for node in ast.walk(ast.parse(text))
@@ -123,7 +123,7 @@ def test_no_python_block_asserts_what_a_model_says(document):
     ]
     assert [
         line
-        for line in before
+        for line in asserted
         if re.search(r"\brun\.text\b|run_sync\([^()]*\)\.text|answer\.(content|choices|output)", line)
     ] == []
 

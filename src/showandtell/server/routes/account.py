@@ -23,7 +23,7 @@ EXAMPLE: dict[str, Any] = {
     "limits": {"max_file_bytes": 20_000_000, "max_message_files": 50},
     "addresses": True,
     "login": None,
-    "version": "0.2.0",
+    "version": "0.2.1",
 }
 
 
