@@ -11,6 +11,8 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
+
 from showandtell.agent.call_thread import CallThread
 from showandtell.agent.context import RunContext
 from showandtell.agent.isolate import Raised, run_isolated
@@ -113,11 +115,10 @@ def prepare(call: ToolCall, tools: Mapping[str, Tool], context: RunContext) -> t
     if tool is None:
         raise CallRefused(f"there is no tool {call.tool!r}; there are: {', '.join(sorted(tools)) or 'none'}")
     from pydantic import ValidationError  # noqa: PLC0415 - late, with the first call
-    from pydantic_core import from_json  # noqa: PLC0415
 
     try:
-        arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
-    except ValueError as error:
+        arguments = msgspec.json.decode(call.arguments or "{}")  # the parser of the streams that show the call
+    except (ValueError, RecursionError) as error:
         raise CallRefused(f"the arguments of {call.tool} are not valid JSON: {error}") from error
     if not isinstance(arguments, dict):
         raise CallRefused(f"the arguments of {call.tool} must be a JSON object")

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,8 +15,6 @@ from showandtell.agent.client_turns import ClientTurn
 from showandtell.core.events.replay import replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish
-from showandtell.core.histories.client_history import CallSeals
-from showandtell.core.histories.ui_messages import sealed_form
 from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.message import starts_turn
@@ -66,13 +63,8 @@ def ui_stream(
     """
     if turn is None:
         return RunStream(run, link, message_id)
-    seal = partial(seal_call, turn.seals) if turn.seals is not None else None
+    seal = turn.seals.sign if turn.seals is not None else None
     return RunStream(run, link, message_id or turn.message_id, seal)
-
-
-def seal_call(seals: CallSeals, call: ToolCall) -> str:
-    """Return the seal of a call that the client sends back."""
-    return seals.seal(sealed_form(call))
 
 
 class RunStream:

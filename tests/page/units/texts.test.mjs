@@ -1,10 +1,11 @@
-// Reading CSV and formatting JSON.
+// Reading CSV, and formatting JSON and arguments.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load, seededRandom } from "./bundle.mjs";
 
 const { readTable } = await load("files/csv.ts");
 const { formatJson } = await load("files/jsonLines.ts");
+const { pretty } = await load("messages/pretty.ts");
 
 const CHARACTERS = ["a", ",", ";", '"', "\n", "\r\n", " ", "é", "\t", "1"];
 const quoted = (cell) => (/[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
@@ -44,4 +45,10 @@ test("formatted JSON has the same value and keeps each number as written", () =>
 
 test("incomplete JSON is formatted up to its end", () => {
   assert.equal(formatJson('{"a":[1,"b').replaceAll(/\s/g, ""), '{"a":[1,"b');
+});
+
+test("arguments are JSON, and those that a browser would round are the model's own text", () => {
+  assert.equal(pretty({ id: 7 }), '{\n  "id": 7\n}');
+  assert.equal(pretty('{"id": 1234567890123456789}'), '{"id": 1234567890123456789}');
+  assert.equal(pretty(undefined), "");
 });

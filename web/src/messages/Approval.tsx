@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useCurrentSession } from "../chat/session/useSession";
 import { rich, t } from "../language";
 import { Button } from "../ui";
+import { pretty } from "./pretty";
 
 type Props = { id: string; name: string; input: unknown };
 
@@ -18,7 +19,7 @@ export function Approval({ id, name, input }: Props) {
   return (
     <div ref={box} className="approval" role="group" aria-label={t("tools.mayRun", { name })}>
       <p>{rich("tools.mayRunWith", { name, code: (words) => <code>{words}</code> })}</p>
-      <pre tabIndex={0}>{JSON.stringify(input, null, 2)}</pre>
+      <pre tabIndex={0}>{pretty(input)}</pre>
       <div className="approval-actions">
         <Button look="main" disabled={answered} onClick={() => decide(true)}>
           {t("tools.yes")}

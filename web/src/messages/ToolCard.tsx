@@ -6,6 +6,7 @@ import { lazy } from "../files/lazy";
 import { t } from "../language";
 import { BlockIcon, CheckIcon, Spinner, ToolIcon, WarnIcon } from "../ui";
 import { Approval } from "./Approval";
+import { pretty } from "./pretty";
 import { WithReferences } from "./references";
 
 /** The reason of a denial that nobody decided: the user went on instead. */
@@ -149,15 +150,13 @@ function StateIcon({ look }: { look: Look }) {
 
 /** The arguments on one short line. */
 function briefOf(input: unknown): string {
+  if (typeof input === "string") return input.slice(0, 160);
   if (input === null || typeof input !== "object") return "";
   const format = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
   const words = Object.entries(input).map(([name, value]) => `${name}: ${format(value)}`);
   return words.join(", ").slice(0, 160);
 }
 
-function pretty(value: unknown): string {
-  return value === undefined ? "" : JSON.stringify(value, null, 2);
-}
 
 /** A result's text. Our server puts it beside a result with JSON. The files of a result are shown below the calls. */
 function textOfOutput({ output, toolMetadata }: ToolUIPart): string {

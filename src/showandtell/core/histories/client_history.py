@@ -17,6 +17,7 @@ Each importer of such histories decides what is a message; this module decides w
 
 from __future__ import annotations
 
+import base64
 import hmac
 import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -117,6 +118,19 @@ class CallSeals:
     def verifies(self, call: ToolCall, seal: object) -> bool:
         """Whether a seal is that of this call."""
         return isinstance(seal, str) and seal.isascii() and hmac.compare_digest(self.seal(call), seal)
+
+    def sign(self, call: ToolCall) -> str:
+        """The seal of a call together with its arguments, for clients that keep only the value of their JSON."""
+        return f"{self.seal(call)}.{base64.urlsafe_b64encode(call.arguments.encode()).decode()}"
+
+    def open(self, call_id: str, tool: str, signature: object) -> ToolCall | None:
+        """The call as it was signed, with the model's own text. None if the signature is not of this id and tool."""
+        seal, _, encoded = signature.partition(".") if isinstance(signature, str) else ("", "", "")
+        try:
+            call = ToolCall(call_id, tool, base64.urlsafe_b64decode(encoded).decode())
+        except ValueError:
+            return None
+        return call if self.verifies(call, seal) else None
 
 
 @dataclass(slots=True)

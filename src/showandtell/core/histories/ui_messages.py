@@ -20,7 +20,8 @@ from showandtell.core.histories.client_history import (
 from showandtell.core.histories.reading import Item, Parts, list_items, located_errors, unsupported
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import HostedBlock, HostedState, Json, Source, Text, ToolCall
-from showandtell.core.ui_stream.chunks import replace_surrogates
+from showandtell.core.ui_stream.chunks import Input, replace_surrogates
+from showandtell.core.ui_stream.step_writer import input_chunk
 from showandtell.errors import BadInput
 
 MAX_MESSAGES, MAX_PARTS = 10_000, 10_000
@@ -125,11 +126,12 @@ def _read_answer(parts: Iterable[Item], history: UiHistory, seals: CallSeals | N
                 if rest.get("providerExecuted") is True:
                     step.append(hosted_of(call_id, str(name), state, rest))
                     continue
-                step.append(call := ToolCall(call_id, str(name), arguments_of(rest)))
+                call = ToolCall(call_id, str(name), arguments_of(rest))
+                if state == "approval-responded" and is_last:
+                    call = _read_approval(call, rest, history, seals)
+                step.append(call)
                 if (result := result_of(state, rest, placed)) is not None:
                     results.append((call_id, *result))
-                elif state == "approval-responded" and is_last:
-                    _read_approval(call, rest["approval"], history, seals)
             case _:  # reasoning, and parts for the client's own use
                 pass
     end_step()
@@ -155,12 +157,17 @@ def source_of(part: Item) -> Source | None:
             return claim_source({"type": "source", "url": url, "title": title, "name": _string(part, "filename") or ""})
 
 
-def _read_approval(call: ToolCall, approval: Item, history: UiHistory, seals: CallSeals | None) -> None:
+def _read_approval(call: ToolCall, part: Item, history: UiHistory, seals: CallSeals | None) -> ToolCall:
+    """The call that a user decided about: as it was signed, if this is what the user saw of it."""
+    approval: Item = part["approval"]
     if not isinstance(approval.get("approved"), bool):
-        return
+        return call
     history.answers[call.call_id] = (approval["approved"], "")
-    if seals is not None and seals.verifies(sealed_form(call), approval.get("signature")):
-        history.reading.sealed.add(call.call_id)
+    signed = seals.open(call.call_id, call.tool, approval.get("signature")) if seals is not None else None
+    if signed is None or not is_shown(signed, part):
+        return call
+    history.reading.sealed.add(call.call_id)
+    return signed
 
 
 def arguments_of(part: Mapping[str, Any]) -> str:
@@ -225,13 +232,15 @@ def _reference(value: object) -> Item | None:
     return fields if fields.get("type") == "file" and isinstance(fields.get("id"), str) else None
 
 
-def sealed_form(call: ToolCall) -> ToolCall:
-    """A call as it is sealed: JavaScript has read and written its arguments, with its own numbers and order of keys."""
-    try:
-        arguments = _json(normalize(msgspec.json.decode(call.arguments or "{}")))
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        arguments = call.arguments
-    return ToolCall(call.call_id, call.tool, arguments)
+def is_shown(call: ToolCall, part: Item) -> bool:
+    """Whether a client's part has the arguments that it was sent, as JavaScript reads and writes them."""
+    sent = input_chunk(call.call_id, call.tool, call.arguments or "{}")
+    return isinstance(sent, Input) and _javascript(msgspec.json.decode(sent.input)) == _javascript(part.get("input"))
+
+
+def _javascript(value: object) -> str:
+    """A JSON value's text, the same before and after JavaScript has read and written it."""
+    return _json(normalize(value))
 
 
 def normalize(value: object) -> object:

@@ -98,7 +98,7 @@ class MoreInput(Struct, tag="tool-input-delta", rename="camel"):
 
 
 class Input(Struct, tag="tool-input-available", rename="camel", omit_defaults=True):
-    """A call's complete arguments: the model's JSON, or its text as a string if a browser must not parse it as JSON.
+    """A call's complete arguments: the model's JSON, or its text as a string if a browser refuses or rounds its value.
 
     provider_executed: the provider runs the tool itself.
     """

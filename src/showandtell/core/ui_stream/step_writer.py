@@ -39,6 +39,10 @@ BASE64_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{100}")
 #: May be keys that make the stock client discard a chunk (secureJsonParse in @ai-sdk/provider-utils).
 SUSPICIOUS_KEYS = re.compile(r"__proto__|constructor|\\u00[567]", re.IGNORECASE)
+#: The greatest integer that JavaScript tells from its neighbours (`Number.MAX_SAFE_INTEGER`).
+MAX_SAFE_INTEGER = 2**53 - 1
+#: What the text of a greater one has.
+LONG_NUMBER = re.compile(r"[0-9]{16}")
 _INVALID = object()
 
 Chunks: TypeAlias = Sequence[ui.Chunk]
@@ -209,11 +213,15 @@ class StepWriter:
 
 
 def input_chunk(call_id: str, tool: str, text: str) -> ui.Input | ui.InputError:
-    """Return a call's arguments: unchanged if they are valid JSON, otherwise as an error."""
+    """Return a call's arguments: unchanged if they are valid JSON that a browser reads exactly, else as a string.
+
+    So a person approves the number that the tool gets. What is no JSON is an error.
+    """
     value = _parse(text)
     if value is _INVALID:
         return ui.InputError(call_id, tool, text, TRUNCATED_TEXT)
-    if SUSPICIOUS_KEYS.search(text) and is_refused(value):
+    is_rounded = LONG_NUMBER.search(text) is not None and has_rounded_integer(value)
+    if is_rounded or (SUSPICIOUS_KEYS.search(text) and is_refused(value)):
         return ui.Input(call_id, tool, Raw(msgspec.json.encode(text)))
     return ui.Input(call_id, tool, Raw(text.encode()))
 
@@ -275,6 +283,20 @@ def is_refused(value: object) -> bool:
             pending += fields.values()
         elif isinstance(item, list):
             pending += cast("list[object]", item)
+    return False
+
+
+def has_rounded_integer(value: object) -> bool:
+    """Whether a JSON value has an integer that JavaScript rounds."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            pending += cast("dict[str, object]", item).values()
+        elif isinstance(item, list):
+            pending += cast("list[object]", item)
+        elif isinstance(item, int) and abs(item) > MAX_SAFE_INTEGER:
+            return True
     return False
 
 

@@ -278,8 +278,8 @@ def _signed_user(request: HTTPConnection, context: AuthContext) -> str | None:
     query: str = scope["query_string"].decode("latin-1")
     if "sig=" not in query or not scope["path"].startswith(SIGNED_PREFIX):
         return None
-    raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
-    user = context.keys.check_url(scope["method"], raw.decode("latin-1"), query, context.clock())
+    # The path that the router takes, and not `raw_path`: what is checked is what is opened.
+    user = context.keys.check_url(scope["method"], quote(scope["path"]), query, context.clock())
     return user if user is not None and _is_known(user, context) else None
 
 

@@ -221,8 +221,9 @@ WRONG_HOST: Final = (
     "unknown Host header; open the address that the server printed, or add this host with --name or SHOWANDTELL_HOSTS"
 )
 CROSS_SITE: Final = (
-    "the request came from another site: use this server's own page, or send a bearer token, without an Origin header "
-    "or from an origin in SHOWANDTELL_ORIGINS; if it came from this server's page, list the https proxy in front of the server in SHOWANDTELL_PROXIES"
+    "the request came from another site: use this server's own page, or send a bearer token, from an origin in "
+    "SHOWANDTELL_ORIGINS or without an Origin header; "
+    "if it came from this server's page, list the https proxy in front of the server in SHOWANDTELL_PROXIES"
 )
 
 
