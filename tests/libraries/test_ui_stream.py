@@ -196,8 +196,8 @@ def test_other_files_are_transient_and_other_results_are_left_out():
     ]
 
 
-@pytest.mark.parametrize(("audience", "links"), [("both", 1), ("user", 1), ("assistant", 0)])
-def test_a_file_for_the_assistant_has_no_link_for_clients_that_show_every_file(audience, links):
+@pytest.mark.parametrize(("audience", "links"), [("both", 1), ("user", 0), ("assistant", 0)])
+def test_a_file_for_one_audience_has_no_link_for_clients_that_give_every_file_to_both(audience, links):
     file = structs.replace(FILES[2], origin=Origin("assistant"), audience=audience)
     stream = UiStream(AnswerContext("ans_1", STARTED, {2: file}, LINKS, "inspector", lambda: 2.5))
     received = kinds([ev.StepStart(1), file_event(2)], stream)

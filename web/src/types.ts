@@ -27,6 +27,8 @@ export type Reference = { words: string; numbers: number[]; readings: number[][]
 
 export type Data = {
   attachment: Attachment;
+  /** Text that only people see. */
+  "user-text": { text: string; tool_call_id?: string };
   reference: Reference;
   receipt: Record<string, unknown>;
   step: Record<string, unknown>;

@@ -99,6 +99,11 @@ test("a file for the assistant is not shown with the answer", () => {
   assert.deepEqual(blocks.flatMap((block) => block.files.map((shown) => shown.id)), ["both", "user"]);
 });
 
+test("text for the user alone is a block of its own", () => {
+  const parts = [textPart("Hello."), { type: "data-user-text", id: "a", data: { text: "Secret." } }];
+  assert.deepEqual(blocksOf(parts).map((block) => [block.is, block.text]), [["text", "Hello."], ["userText", "Secret."]]);
+});
+
 test("an answer that lost its worker says so until another one has taken it over", () => {
   const state = (name) => ({ type: "data-worker", data: { state: name } });
   const lost = applyPart(idle, state("lost"));

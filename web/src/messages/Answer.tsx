@@ -18,6 +18,7 @@ import { makePlacing, type Placing, PlacingContext, useUnplaced } from "./placin
 import { Reasoning } from "./Reasoning";
 import { NotesContext } from "./sources";
 import { ToolCard } from "./ToolCard";
+import { UserText } from "./UserText";
 
 const FullContext = lazy(() => import("./FullContext").then((found) => found.FullContext));
 const Footnotes = lazy(() => import("./Footnotes").then((found) => found.Footnotes));
@@ -56,6 +57,8 @@ export const Answer = memo(function Answer({ message, writing, isLast, isErrorSh
               return <Reasoning key={block.key} text={block.text} writing={writing && block.open} />;
             case "tool":
               return <ToolCard key={block.key} part={block.part} writing={writing} asks={isLast} mayWrite={mayWrite} />;
+            case "userText":
+              return <UserText key={block.key} text={block.text} />;
             case "files":
               return <Unplaced key={block.key} placing={placing} files={block.files} />;
           }

@@ -17,6 +17,7 @@ import { CopyButton } from "./CopyButton";
 import { layOutNearby } from "./nearby";
 import { ResolvedReferences } from "./ResolvedReferences";
 import { WithReferences } from "./references";
+import { UserText } from "./UserText";
 
 const EditBox = lazy(() => import("./EditBox").then((found) => found.EditBox));
 
@@ -58,6 +59,7 @@ export const Question = memo(function Question({ message, mayWrite, owner }: Pro
       ) : (
         text && <Words text={text} />
       )}
+      {message.parts.map((part) => part.type === "data-user-text" && <UserText key={part.id} text={part.data.text} />)}
       <ResolvedReferences message={message} />
       <div className="message-actions">
         {mayWrite && message.metadata?.branches && <BranchSwitch branches={message.metadata.branches} />}

@@ -12,6 +12,7 @@ type Block =
   | TextBlock
   | { is: "reasoning"; key: string; text: string; open: boolean }
   | { is: "tool"; key: string; part: ToolUIPart }
+  | { is: "userText"; key: string; text: string }
   | { is: "files"; key: string; files: Attachment[] };
 
 export function blocksOf(parts: readonly Part[]): Block[] {
@@ -24,6 +25,8 @@ export function blocksOf(parts: readonly Part[]): Block[] {
       addText(textBlockOf(parts, index, notes), blocks, isAfterText(parts, index));
     } else if (part.type === "reasoning") {
       if (part.text.trim()) blocks.push({ is: part.type, key, text: part.text, open: part.state === "streaming" });
+    } else if (part.type === "data-user-text") {
+      if (part.data.text.trim()) blocks.push({ is: "userText", key, text: part.data.text });
     } else if (part.type === "data-attachment") {
       const file = part.data;
       if (seen.has(file.id) || file.audience === "assistant") return;

@@ -16,13 +16,11 @@ from msgspec import Struct
 from showandtell.core.ag_ui import events as ag
 from showandtell.core.ag_ui.client_messages import MessageAccumulator
 from showandtell.core.ag_ui.content import (
-    call_parts,
-    call_text,
     file_record,
     hosted_record,
-    is_shown,
-    is_visible,
+    is_for_user,
     output_of,
+    result_content,
     source_record,
 )
 from showandtell.core.ag_ui.run_input import RunInput
@@ -33,6 +31,7 @@ from showandtell.core.ui_stream.chunks import Record
 from showandtell.core.wire.sse import Splitter
 
 RECEIPT, FILE, HOSTED, SOURCE = (f"showandtell.{name}" for name in ("receipt", "file", "hosted_tool", "source"))
+USER_TEXT = "showandtell.user_text"
 PROGRESS, RETRY, WORKER = "showandtell.progress", "showandtell.retry", "showandtell.worker"
 DENIED = "the user denied this call"
 #: JSON schema of the payload that resolves an interrupt. A cancelled interrupt denies the call, too.
@@ -180,6 +179,8 @@ class AgUiStream:
                 return (ag.Custom(SOURCE, source_record(chunk)),)
             case ui.AttachmentData():
                 return self._file(chunk)
+            case ui.UserTextData(name, data):
+                return (ag.ActivitySnapshot(f"{self._answer}.{name}", USER_TEXT, data),)
             case ui.ReceiptData(name, data):
                 return (ag.ActivitySnapshot(f"{self._answer}.receipt.{name}", RECEIPT, data),)
             case ui.StepData():
@@ -305,12 +306,9 @@ class AgUiStream:
             case ui.Output():
                 text, files = output_of(chunk)
                 records = [record for number in files if (record := self._find_file(number)) is not None]
-                if not self._context.is_legacy:
-                    named = [record["id"] for record in records if is_shown(record) and not is_visible(record)]
-                    return (self._call_result(call_id, call_parts(text, records), files=named),)
-                named = [record["id"] for record in records if is_shown(record)]
-                customs = [ag.Custom(FILE, file_record(record)) for record in records if is_visible(record)]
-                return (self._call_result(call_id, call_text(text, records), files=named), *customs)
+                content, named, beside = result_content(text, records, is_legacy=self._context.is_legacy)
+                customs = [ag.Custom(FILE, record) for record in beside]
+                return (self._call_result(call_id, content, files=named), *customs)
 
     def _call_result(
         self, call_id: str, content: str | list[Record], *, is_error: bool = False, files: Sequence[str] = ()
@@ -323,10 +321,10 @@ class AgUiStream:
         return ag.CallResult(f"{self._answer}.{call_id}", call_id, content, "tool", metadata)
 
     def _file(self, chunk: ui.AttachmentData) -> Events:
-        """A tool's file comes with its result. Assistant messages hold no files, so the model's own is an activity."""
+        """A tool's file comes with its result. The model's own is an activity, and so is one for the user alone."""
         data = chunk.data
         self._files[data["number"]] = data
-        if chunk.transient or data["origin"]["by"] not in {"assistant", "provider"}:
+        if chunk.transient or not (is_for_user(data) or data["origin"]["by"] in {"assistant", "provider"}):
             return ()
         if self._context.is_legacy:
             return (ag.Custom(FILE, file_record(data)),)
@@ -343,9 +341,9 @@ class AgUiStream:
         self._usage[model] = self._usage.get(model, Usage()) + usage
 
     def _state(self) -> Events:
-        """The client's state with the files of the conversation, whose addresses are new."""
-        files = {record["number"]: record for record in self._context.files()} | self._files
-        if not files:
+        """The client's state with new addresses of the files, but those for the user alone: it may go to a model."""
+        known = {record["number"]: record for record in self._context.files()} | self._files
+        if not (files := {number: record for number, record in known.items() if not is_for_user(record)}):
             return ()
         client = self._context.state
         kept = cast("Record", client) if isinstance(client, dict) else {}

@@ -29,6 +29,11 @@ def is_visible(record: Record) -> bool:
     return is_shown(record) and bool(record.get("url"))
 
 
+def is_for_user(record: Record) -> bool:
+    """Whether a file is for the user alone: then no message of a tool or a user names it."""
+    return record.get("audience") == "user"
+
+
 def file_record(record: Record) -> Record:
     """A reference to a file: what it is, and its address if it has one."""
     return {key: record[key] for key in FIELDS if record.get(key) is not None}
@@ -50,6 +55,22 @@ def call_parts(text: str, records: Iterable[Record]) -> str | list[Record]:
     if not parts:
         return text
     return [_text(text), *parts] if text else parts
+
+
+def result_content(
+    text: str, records: Sequence[Record], *, is_legacy: bool
+) -> tuple[str | list[Record], list[str], list[Record]]:
+    """A result with its files: its content, the ids of the files that have no part there, and what goes beside it.
+
+    A file for the user alone has its id alone here: clients give results to models.
+    """
+    open_to_all = [record for record in records if not is_for_user(record)]
+    shown = [record for record in records if is_shown(record)]
+    if is_legacy:
+        beside = [file_record(record) for record in open_to_all if is_visible(record)]
+        return call_text(text, open_to_all), [record["id"] for record in shown], beside
+    without_part = [record["id"] for record in shown if is_for_user(record) or not is_visible(record)]
+    return call_parts(text, open_to_all), without_part, []
 
 
 def hosted_record(chunk: ui.Input | ui.Output | ui.OutputError, before: Record) -> Record:

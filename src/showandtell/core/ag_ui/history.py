@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from showandtell.core.ag_ui.ag_ui_stream import AgUiContext, AgUiStream
-from showandtell.core.ag_ui.content import file_part, is_visible, label
+from showandtell.core.ag_ui.ag_ui_stream import FILE, USER_TEXT, AgUiContext, AgUiStream
+from showandtell.core.ag_ui.content import file_part, file_record, is_visible, label
 from showandtell.core.events.replay import replay
 from showandtell.core.events.turns import Turn
 from showandtell.core.messages.message import Message
@@ -20,7 +20,7 @@ def ag_ui_messages(turns: Iterable[Turn], page: Page, *, is_legacy: bool) -> lis
     records: list[Record] = []
     for turn in turns:
         if turn.message is not None:
-            records.append(user_message(turn.message, page))
+            records += [user_message(turn.message, page), *user_activities(turn.message, page)]
         records += answer_messages(turn, page, is_legacy=is_legacy)
     return records
 
@@ -30,11 +30,11 @@ def user_message(message: Message, page: Page) -> Record:
     parts: list[Record] = []
     for part in message.parts:
         match part:
-            case Text(text, audience) if audience != "assistant":
+            case Text(text, "both"):
                 parts.append({"type": "text", "text": text})
             case Json(text):
                 parts.append({"type": "text", "text": text})
-            case Shown(number) if number in page.files:
+            case Shown(number) if number in page.files and page.files[number].audience != "user":
                 record = page.show.attachment(page.files[number])
                 parts.append(file_part(record) if is_visible(record) else {"type": "text", "text": label(record)})
             case _:
@@ -42,6 +42,23 @@ def user_message(message: Message, page: Page) -> Record:
     is_plain = all(part["type"] == "text" for part in parts)
     content = "\n".join(part["text"] for part in parts) if is_plain else parts
     return {"id": message.id, "role": "user", "content": content}
+
+
+def user_activities(message: Message, page: Page) -> list[Record]:
+    """What a user's message has for the user alone, as messages that no model gets."""
+    activities: list[tuple[str, Record]] = []
+    for part in message.parts:
+        match part:
+            case Text(text, "user"):
+                activities.append((USER_TEXT, {"text": text}))
+            case Shown(number) if number in page.files and page.files[number].audience == "user":
+                activities.append((FILE, file_record(page.show.attachment(page.files[number]))))
+            case _:
+                pass
+    return [
+        {"id": f"{message.id}.{at}", "role": "activity", "activityType": kind, "content": content}
+        for at, (kind, content) in enumerate(activities)
+    ]
 
 
 def answer_messages(turn: Turn, page: Page, *, is_legacy: bool) -> list[Record]:

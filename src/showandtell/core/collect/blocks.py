@@ -1,7 +1,7 @@
 """Content blocks as dicts: the exact shapes of MCP, OpenAI, Anthropic and LangChain, each read as one part.
 
-A dict with any other key is data. An address in a block becomes text; an agent may replace
-it in a tool's result by the file, if the program allows it.
+A dict with any other key is data, unless it is marked for one audience. An address in a block becomes text; an agent
+may replace it in a tool's result by the file, if the program allows it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
+
+import msgspec
 
 from showandtell.core.collect.base64_text import file_from_base64, for_audience, is_data_uri
 from showandtell.core.collect.data_uris import read_data_uri
@@ -204,6 +206,17 @@ def read_block(value: object) -> Block | None:
         return None
     block = cast("JsonDict", value)
     return (read_text(block) or read_file_block(block) or read_link(block)) if has_block_type(block) else None
+
+
+def read_marked(value: JsonDict) -> Block | None:
+    """A block that is marked for one audience, also where blocks without a mark are data. None for any other dict.
+
+    One of a shape that isn't known is a text for that audience: a mark is never lost.
+    """
+    audience = read_audience(value) if has_block_type(value) else "both"
+    if audience == "both":
+        return None
+    return read_block(value) or Text(msgspec.json.encode(value, enc_hook=repr).decode(), audience)
 
 
 def text_or_file(text: str, audience: Audience = "both") -> Text | File:

@@ -14,7 +14,14 @@ from typing import Any, TypeAlias, cast
 
 from showandtell.core.collect.arrays import has_array, read_array, read_scalar
 from showandtell.core.collect.base64_text import file_from_base64
-from showandtell.core.collect.blocks import read_block, read_content, read_file_block, string_or_none, text_or_file
+from showandtell.core.collect.blocks import (
+    read_block,
+    read_content,
+    read_file_block,
+    read_marked,
+    string_or_none,
+    text_or_file,
+)
 from showandtell.core.collect.charts import read_altair, read_axes, read_figure, read_plotly
 from showandtell.core.collect.displays import has_display, read_html, read_picture
 from showandtell.core.collect.mcp_results import read_mcp_result
@@ -60,10 +67,10 @@ def read_error_and_metadata(value: object) -> tuple[bool, object]:
 
 
 def read_dict(value: dict[str, Any]) -> Replacement | None:
-    """A dict that is exactly a file block or an MCP result."""
+    """A dict that is exactly a file block or an MCP result, or a block that is marked for one audience."""
     if "type" in value:
-        file = read_file_block(value)
-        return None if file is None else (file,)
+        block = read_file_block(value) or read_marked(value)
+        return None if block is None else (block,)
     return read_mcp_result(value) if "content" in value else None
 
 

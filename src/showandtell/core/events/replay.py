@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias, TypeGuard
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from showandtell.core.events.annotations import Annotation, Thought, TruncatedCall
 from showandtell.core.events.hosted_calls import HostedCalls
@@ -32,7 +32,17 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.message import Message, starts_turn
-from showandtell.core.messages.parts import Approval, HostedBlock, Json, Shown, Source, Text, ToolCall, is_for_people
+from showandtell.core.messages.parts import (
+    Approval,
+    HostedBlock,
+    Json,
+    Shown,
+    Source,
+    Text,
+    ToolCall,
+    is_for_people,
+    is_for_user,
+)
 
 #: The result of a call that waited for approval when the user went on. Replays show it as a denial.
 UNDECIDED = "the user went on without deciding about this call, so it was not run"
@@ -56,8 +66,15 @@ class ModelChosen(Struct, frozen=True):
     model: str
 
 
+class UserText(Struct, frozen=True):
+    """A text for the user alone in a message of the model, which comes from an import: no model writes one."""
+
+    id: str
+    text: str
+
+
 #: Events of a replay. Live events contain neither the model nor the approvals of waiting calls.
-ReplayEvent: TypeAlias = Event | Approval | ModelChosen
+ReplayEvent: TypeAlias = Event | Approval | ModelChosen | UserText
 
 
 def replay(
@@ -100,14 +117,19 @@ def replay(
 
 def replay_parts(
     message: Message, annotations: Sequence[Annotation], hosted: HostedCalls | None = None
-) -> Iterator[ModelEvent]:
-    """The events of one message and its annotations, in order. `hosted` are the provider's own calls before it."""
+) -> Iterator[ModelEvent | UserText]:
+    """The events of one message and its annotations, in order, without texts that are for the model alone.
+
+    `hosted` are the provider's own calls before it.
+    """
     remaining, hosted = [*annotations], hosted or HostedCalls()
     parts = [part for part in message.parts if isinstance(part, Text | ToolCall) or is_seen(part)]
     for place, part in enumerate(parts):
         while remaining and remaining[0].place <= place:
             yield from _replay_annotation(remaining.pop(0))
-        if isinstance(part, Text):
+        if isinstance(part, Text) and part.audience != "both":
+            yield from (UserText(str(place), part.text),) if is_for_user(part) else ()
+        elif isinstance(part, Text):
             yield from (TextStart(str(place)), TextDelta(str(place), part.text))
             yield from (SourceEvent(str(place), source) for source in sources_after(message, part))
             yield TextEnd(str(place))
@@ -179,9 +201,22 @@ def _needs_approval(call: ToolCall) -> ApprovalNeeded:
 def tool_output(message: Message) -> ToolOutput:
     """The event of a stored tool result, without texts that are for the model alone."""
     parts = tuple(part for part in message.parts if isinstance(part, Json | Shown) or is_for_people(part))
-    text = "\n".join(part.text for part in parts if not isinstance(part, Shown))
     numbers = tuple(shown.number for shown in message.showings)
-    return ToolOutput(message.call_id or "", message.tool or "", text, numbers, message.is_error, parts)
+    return ToolOutput(message.call_id or "", message.tool or "", words_of(parts), numbers, message.is_error, parts)
+
+
+def split_output(output: ToolOutput) -> tuple[ToolOutput, str]:
+    """A result without the texts that are for the user alone, and these texts, line by line."""
+    own = tuple(part for part in output.parts if is_for_user(part))
+    if not own:
+        return output, ""
+    rest = tuple(part for part in output.parts if not is_for_user(part))
+    return structs.replace(output, text=words_of(rest), parts=rest), words_of(own)
+
+
+def words_of(parts: Iterable[Text | Json[Shown] | Shown]) -> str:
+    """The texts and JSON of a result, line by line."""
+    return "\n".join(part.text for part in parts if not isinstance(part, Shown))
 
 
 def _new_files(

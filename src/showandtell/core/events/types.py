@@ -239,7 +239,10 @@ class ToolProgress(Struct, frozen=True, tag="tool-progress"):
 
 
 class ToolOutput(Struct, frozen=True, tag="tool-output"):
-    """A tool's stored result: its text for people, the numbers of its files, and all that people may see of it."""
+    """A tool's stored result: its text for people, the numbers of its files, and all that people may see of it.
+
+    It has texts for the user alone, too: don't give it to a model.
+    """
 
     call_id: str
     tool: str

@@ -85,7 +85,7 @@ def user_parts(parts: Iterable[Item], history: UiHistory) -> Parts:
             case {"type": "data-attachment", "data": {"id": str() as file_id, **data}}:
                 if file_id not in named:
                     named.add(file_id)
-                    read.append(claim_file(file_id, _string(data, "media_type"), _string(data, "name")))
+                    read.append(claim_file(file_id, _string(data, "media_type"), _name(data)))
             case _:  # parts for the client's own use
                 pass
     return read
@@ -115,7 +115,7 @@ def _read_answer(parts: Iterable[Item], history: UiHistory, seals: CallSeals | N
                 step.append(claim_result_file(url, _string(part, "mediaType"), _string(part, "filename")))
             case {"type": "data-attachment", "data": {"id": str() as file_id, "origin": {"by": by}, **data}}:
                 if by in {"assistant", "provider"} and file_id not in placed:
-                    step.append(claim_result_file(file_id, _string(data, "media_type"), _string(data, "name")))
+                    step.append(claim_result_file(file_id, _string(data, "media_type"), _name(data)))
                 placed.add(file_id)
             case {"type": "source-url" | "source-document"}:
                 step += [source] if (source := source_of(part)) else []
@@ -271,6 +271,11 @@ def _json(value: object) -> str:
 
 def _text(text: str) -> Text:
     return Text(replace_surrogates(text))
+
+
+def _name(attachment: Mapping[str, Any]) -> str | None:
+    """The name of a file, unless it is for the user alone: a file that isn't found is named instead."""
+    return None if attachment.get("audience") == "user" else _string(attachment, "name")
 
 
 def _string(fields: Mapping[str, Any], name: str) -> str | None:

@@ -64,15 +64,14 @@ def attachment_json(file: Attachment, conversation_id: str | None, link: Link | 
 
 
 def file_reference(file: Attachment, link: Link | None = unsigned) -> dict[str, Any]:
-    """Return what stands in place of a file in a tool's JSON. It has a `url` if people can fetch its bytes."""
-    reference: dict[str, Any] = {
-        "type": "file",
-        "number": file.number,
-        "id": file.id,
-        "name": file.name,
-        "mediaType": file.media_type,
-    }
-    if link and has_bytes(file) and file.audience != "assistant":
+    """Return what stands in place of a file in a tool's JSON. It has a `url` if people can fetch its bytes.
+
+    Clients give a tool's JSON to models, so that of a file for the user alone has neither name nor `url`.
+    """
+    reference: dict[str, Any] = {"type": "file", "number": file.number, "id": file.id, "mediaType": file.media_type}
+    if file.audience != "user":
+        reference["name"] = file.name
+    if link and is_for_all(file):
         reference["url"] = link(content_path(file.id, file.name))
     return reference
 
@@ -106,6 +105,11 @@ def content_path(id: str, name: str) -> str:  # noqa: A002 - it is an id
 def has_bytes(file: Attachment) -> bool:
     """Whether a file's bytes can be fetched from the server."""
     return file.state == "ready" and file.facts is not None and file.problem is None
+
+
+def is_for_all(file: Attachment) -> bool:
+    """Whether a file's bytes can be fetched, and both people and models may have them."""
+    return has_bytes(file) and file.audience == "both"
 
 
 def has_thumbnail(file: Attachment) -> bool:

@@ -215,6 +215,11 @@ def is_summary(parts: Sequence[DraftPart]) -> bool:
     return bool(parts) and all(isinstance(part, Summary) for part in parts)
 
 
+def is_for_user(part: DraftPart) -> TypeGuard[Text]:
+    """Whether a part is text for the user alone."""
+    return isinstance(part, Text) and part.audience == "user"
+
+
 def is_for_people(part: DraftPart) -> TypeGuard[Text]:
     """Whether a part is text that the user may read."""
     return isinstance(part, Text) and part.audience != "assistant"

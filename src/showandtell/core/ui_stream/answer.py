@@ -54,7 +54,7 @@ class UiAccumulator:
                 self._parts.append(msgspec.to_builtins(chunk))
             case ui.FileLink(url, media_type):
                 self._parts.append({"type": "file", "mediaType": media_type, "url": url})
-            case ui.AttachmentData() | ui.ReceiptData() | ui.StepData():
+            case ui.AttachmentData() | ui.UserTextData() | ui.ReceiptData() | ui.StepData():
                 self._apply_data(chunk)
             case ui.ProgressData() | ui.RetryData() | ui.WorkerData() | ui.QueueData():
                 pass  # transient
@@ -149,7 +149,7 @@ class UiAccumulator:
             case ui.OutputDenied():
                 part["state"] = "output-denied"
 
-    def _apply_data(self, chunk: ui.AttachmentData | ui.ReceiptData | ui.StepData) -> None:
+    def _apply_data(self, chunk: ui.AttachmentData | ui.UserTextData | ui.ReceiptData | ui.StepData) -> None:
         part: ui.Record = msgspec.to_builtins(chunk)
         if part.get("transient"):
             return

@@ -191,6 +191,13 @@ class AttachmentData(Struct, tag="data-attachment", omit_defaults=True):
     transient: bool = False
 
 
+class UserTextData(Struct, tag="data-user-text"):
+    """Text for the user alone: of a tool's result, whose call is its `tool_call_id`, or of a message."""
+
+    id: str
+    data: Record
+
+
 class ReceiptData(Struct, tag="data-receipt"):
     """What the model received of a file in a step. A later chunk with the same id replaces it."""
 
@@ -282,6 +289,7 @@ Chunk: TypeAlias = (
     | DocumentSource
     | FileLink
     | AttachmentData
+    | UserTextData
     | ReceiptData
     | StepData
     | ProgressData

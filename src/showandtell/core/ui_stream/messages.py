@@ -13,7 +13,7 @@ import msgspec
 from showandtell.core.events.replay import StepSummary, replay
 from showandtell.core.events.turns import Turn
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.messages.file_json import has_bytes
+from showandtell.core.messages.file_json import is_for_all
 from showandtell.core.messages.message import Message, starts_turn
 from showandtell.core.messages.parts import Json, Shown, Text
 from showandtell.core.ui_stream.answer import UiAccumulator
@@ -48,9 +48,11 @@ def ui_messages(turns: Iterable[Turn], page: Page) -> Iterator[Record]:
 def user_record(message: Message, page: Page) -> Record:
     """Return a user message: text, files, and references to documents."""
     parts: list[Record] = []
-    for part in message.parts:
+    for place, part in enumerate(message.parts):
         match part:
-            case Text(text, audience) if audience != "assistant":
+            case Text(text, "user"):
+                parts.append({"type": "data-user-text", "id": f"text.{place}", "data": {"text": text}})
+            case Text(text, "both"):
                 parts.append({"type": "text", "text": text})
             case Json(text, files):
                 parts.append({"type": "text", "text": text})
@@ -71,7 +73,7 @@ def file_parts(shown: Shown, page: Page) -> list[Record]:
         return []
     data = page.show.attachment(file)
     parts: list[Record] = [{"type": "data-attachment", "id": file.id, "data": data}]
-    if data["url"] is not None and has_bytes(file) and file.audience != "assistant":
+    if data["url"] is not None and is_for_all(file):
         parts.append({"type": "file", "mediaType": file.media_type, "filename": file.name, "url": data["url"]})
     return parts
 

@@ -13,6 +13,7 @@ from msgspec import Raw
 from showandtell.core.collect.result_json import Refer, encode, result_json
 from showandtell.core.collect.surrogates import replace_lone_escapes
 from showandtell.core.events.annotations import Annotation, TruncatedCall
+from showandtell.core.events.replay import split_output
 from showandtell.core.events.types import (
     HostedCall,
     ReasoningDelta,
@@ -182,7 +183,8 @@ class StepWriter:
         truncated = {item.call_id for item in asides if isinstance(item, TruncatedCall)}
         items = [item for item in self._items if isinstance(item, _Call) or item.text]
         sent = [_sent_key(item) for item in items if isinstance(item, _TextBlock) or item.call_id not in truncated]
-        stored = [_stored_key(part) for part in message.parts if isinstance(part, Text | ToolCall)]
+        shared = [part for part in message.parts if not isinstance(part, Text) or part.audience == "both"]
+        stored = [_stored_key(part) for part in shared if isinstance(part, Text | ToolCall)]
         return [key for key in sent if key is not None] != stored or items != self._sent
 
     def _start_block(self, blocks: dict[str, _TextBlock], key: str, *, is_reasoning: bool) -> Chunks:
@@ -257,6 +259,15 @@ def _safe(text: str) -> Raw:
     if SUSPICIOUS_KEYS.search(text) and is_refused(msgspec.json.decode(text)):
         return Raw(msgspec.json.encode(text))
     return Raw(text.encode())
+
+
+def output_chunks(event: ToolOutput, refer: Refer) -> Chunks:
+    """Return a tool's result, and what is for the user alone as a part of its own: clients send results back."""
+    event, own = split_output(event)
+    result = ui.OutputError(event.call_id, event.text) if event.is_error else output_chunk(event, refer)
+    if not own:
+        return (result,)
+    return (result, ui.UserTextData(f"text.{event.call_id}", {"tool_call_id": event.call_id, "text": own}))
 
 
 def output_chunk(event: ToolOutput, refer: Refer) -> ui.Output:

@@ -15,13 +15,13 @@ import pybase64
 
 from showandtell.core.events import types
 from showandtell.core.events.annotations import Annotation
-from showandtell.core.events.replay import ModelChosen, ReplayEvent, find_step, replay_parts
+from showandtell.core.events.replay import ModelChosen, ReplayEvent, UserText, find_step, replay_parts
 from showandtell.core.messages.attachments import Attachment
-from showandtell.core.messages.file_json import has_bytes
+from showandtell.core.messages.file_json import is_for_all
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Approval, ToolCall
 from showandtell.core.ui_stream import chunks as ui
-from showandtell.core.ui_stream.step_writer import Chunks, StepWriter, hosted_chunks, output_chunk, source_chunk
+from showandtell.core.ui_stream.step_writer import Chunks, StepWriter, hosted_chunks, output_chunks, source_chunk
 
 #: The stream's finish reason by the run's status, or by its reason if the status is "incomplete".
 FINISH_REASONS: dict[str, str] = {
@@ -257,7 +257,7 @@ class UiStream:
         if not is_models_own(file) and file.origin.call_id not in self._calls:
             return (ui.AttachmentData(file.id, data, transient=True),)
         chunks: list[ui.Chunk] = [ui.AttachmentData(file.id, data)]
-        if data["url"] is not None and has_bytes(file) and file.audience != "assistant":
+        if data["url"] is not None and is_for_all(file):
             chunks.append(ui.FileLink(data["url"], file.media_type))
         opening = self._open_step()
         if is_models_own(file):
@@ -270,9 +270,10 @@ class UiStream:
             return ()
         if event.call_id in self._denied:
             return (ui.OutputDenied(event.call_id),)
-        if event.is_error:
-            return (ui.OutputError(event.call_id, event.text),)
-        return (output_chunk(event, self._refer),)
+        return output_chunks(event, self._refer)
+
+    def _on_user_text(self, event: UserText) -> Chunks:
+        return (*self._open_step(), ui.UserTextData(f"{self._step}.text.{event.id}", {"text": event.text}))
 
     def _refer(self, number: int) -> object:
         """Return the reference of a file in a tool's JSON."""
@@ -351,6 +352,7 @@ class UiStream:
         types.Finish: _finish,
         Approval: _on_approval,
         ModelChosen: _on_model,
+        UserText: _on_user_text,
     }
 
 

@@ -194,6 +194,7 @@ export default {
   // Messages
   "messages.list": "Nachrichten",
   "messages.answer": "Antwort",
+  "messages.notForModel": "Dem Modell nicht gezeigt",
   "messages.you": "Sie",
   "messages.copyAnswer": "Antwort kopieren",
   "messages.copyQuestion": "Ihre Nachricht kopieren",

@@ -192,6 +192,7 @@ export default {
   // Messages
   "messages.list": "Messages",
   "messages.answer": "Answer",
+  "messages.notForModel": "Not shown to the model",
   "messages.you": "You",
   "messages.copyAnswer": "Copy the answer",
   "messages.copyQuestion": "Copy your message",
