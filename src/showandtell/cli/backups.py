@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from showandtell.errors import BadConversation, BadInput
 
 if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
+    from showandtell.storage.users.account import Restored
 
 #: The step of the progress bars.
 STEP = "conversations"
@@ -51,8 +53,9 @@ def import_all(settings: Settings, path: Path) -> None:
     A conversation that can't be read is reported, and the others are stored. Raises `BadConversation` if any was.
     """
 
-    async def store_all(store: Store) -> tuple[int, int, list[str]]:
+    async def store_all(store: Store) -> tuple[int, int, Restored, list[str]]:
         from showandtell.storage.conversations.backup import exports_in, import_once  # noqa: PLC0415 - as above
+        from showandtell.storage.users.account import import_account  # noqa: PLC0415 - as above
 
         new, known, problems = 0, 0, list[str]()
         with progress_bars("importing") as report, closing(exports_in(path)) as exports:
@@ -63,11 +66,23 @@ def import_all(settings: Settings, path: Path) -> None:
                 except BadInput as error:
                     problems.append(f"{plain(export.name)}: {error}")
                 report(STEP, export.number, export.count)
-        return new, known, problems
+        return new, known, await import_account(store, path, sessions.OWNER), problems
 
-    new, known, problems = sessions.with_store(place_of(settings), store_all)
+    new, known, account, problems = sessions.with_store(place_of(settings), store_all)
     typer.echo(f"{counted(new, 'conversation')} imported" + (f", {known} had been imported before" if known else ""))
+    for line in account_lines(account):
+        typer.echo(line)
+    problems += [f"the preset {plain(name)}: one with this name is here, with other settings" for name in account.taken]
     for problem in problems:
         typer.echo(f"not imported: {problem}", err=True)
     if problems:
         raise BadConversation(f"{counted(len(problems), 'conversation')} of {path.name} can't be imported")
+
+
+def account_lines(account: Restored) -> Iterator[str]:
+    """What was stored of a person's account, if the file has one."""
+    if account.new or account.known:
+        known = f", {account.known} had been imported before" if account.known else ""
+        yield f"{counted(account.new, 'preset')} imported{known}"
+    if account.preferences:
+        yield "settings imported"

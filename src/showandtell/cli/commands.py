@@ -48,6 +48,7 @@ COMMANDS = {
     "export": CommandSource("conversations:export"),
     "import": CommandSource("conversations:import_file"),
     "delete": CommandSource("conversations:delete"),
+    "users": CommandSource("users:users"),
     "fsck": CommandSource("fsck:fsck"),
     "db": CommandSource("db:db"),
 }

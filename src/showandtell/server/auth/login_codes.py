@@ -12,7 +12,8 @@ from sqlalchemy import Connection, bindparam, delete, insert, or_, select
 
 from showandtell.server.auth.session_rows import end_sessions_of
 from showandtell.storage.database.database import Database
-from showandtell.storage.database.tables import login_codes, server_settings, upsert
+from showandtell.storage.database.tables import login_codes, server_settings
+from showandtell.storage.database.upserts import upsert
 
 #: Names of settings.
 GENERATION, SERVER = "token_generation", "server"

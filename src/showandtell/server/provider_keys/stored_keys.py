@@ -15,7 +15,8 @@ from showandtell.server.auth.stored_secrets import StoredSecrets, WrongSecret
 from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.rows import serialize
-from showandtell.storage.database.tables import provider_keys, upsert
+from showandtell.storage.database.tables import provider_keys
+from showandtell.storage.database.upserts import upsert
 
 log = logging.getLogger(__name__)
 

@@ -25,6 +25,8 @@ from showandtell.storage.blobs.zstd import is_compressible
 RECORDS, FILES = "conversation.json", "files"
 #: The folder of a zip file of several conversations, and the bytes before the name of its first entry.
 BACKUP_FOLDER, HEADER_SIZE = "conversations", 30
+#: The rows of a person's export. It is the first entry if the person has no conversations.
+ACCOUNT = "account.json"
 #: Valid names of files in the archive.
 NAME = re.compile(r"files/[0-9]{1,10}(\.[A-Za-z0-9]{1,16})?", re.ASCII)
 #: Maximum size of `conversation.json` in bytes.
@@ -83,7 +85,8 @@ def is_backup(path: Path) -> bool:
     if not is_archive(path):
         return False
     with path.open("rb") as source:
-        return source.read(HEADER_SIZE + len(BACKUP_FOLDER) + 1)[HEADER_SIZE:] == f"{BACKUP_FOLDER}/".encode()
+        begin = source.read(HEADER_SIZE + len(BACKUP_FOLDER) + 1)[HEADER_SIZE:]
+    return begin.startswith((f"{BACKUP_FOLDER}/".encode(), ACCOUNT.encode()))
 
 
 @contextmanager

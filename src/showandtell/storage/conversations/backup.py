@@ -11,7 +11,7 @@ import io
 import re
 import shutil
 import zipfile
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from msgspec import Struct
 
 from showandtell.errors import BadConversation, BadInput, NotFound
-from showandtell.storage.conversations.archive import BACKUP_FOLDER, CHUNK_SIZE, DAMAGED, is_suspicious
+from showandtell.storage.conversations.archive import ACCOUNT, BACKUP_FOLDER, CHUNK_SIZE, DAMAGED, is_suspicious
 from showandtell.storage.conversations.keys import KeyTaken, find_key
 from showandtell.storage.conversations.sharing import default_author
 from showandtell.storage.conversations.store import Store
@@ -29,6 +29,8 @@ from showandtell.storage.conversations.transfer import export_conversation, impo
 
 #: The name of an inner file: its position in the list, and what can be kept of the title.
 NAME = re.compile(rf"{BACKUP_FOLDER}/[0-9]{{4,9}}( [^/\\]{{1,60}})?\.zip")
+#: The files that were not sent yet, in a person's export.
+UPLOAD = re.compile(r"uploads/[0-9]{4,9}(\.[A-Za-z0-9]{1,16})?", re.ASCII)
 UNSAFE = re.compile(r"[^\w.,()-]+")
 #: Maximum length of the title in the name of an inner file.
 MAX_TITLE = 60
@@ -60,11 +62,17 @@ class Outbox(io.RawIOBase):
 
 
 async def back_up(
-    store: Store, owner: str = "local", *, metadata: bool = True, report: Report | None = None
+    store: Store,
+    owner: str = "local",
+    *,
+    metadata: bool = True,
+    report: Report | None = None,
+    more: Callable[[zipfile.ZipFile], AsyncIterable[None]] | None = None,
 ) -> AsyncGenerator[bytes]:
     """Yield the zip file of an owner's conversations, from the one that changed last to the oldest.
 
-    Conversations that are deleted meanwhile are left out. `metadata` is as in `export_conversation`.
+    Conversations that are deleted meanwhile are left out. `metadata` is as in `export_conversation`. `more` adds other
+    entries behind them: what it has written is sent whenever it yields.
     """
     listed = await list_all(store, owner)
     outbox = Outbox()
@@ -81,6 +89,9 @@ async def back_up(
                         yield outbox.take()
             if report is not None:
                 report(number, len(listed))
+        if more is not None:
+            async for _ in more(archive):
+                yield outbox.take()
     yield outbox.take()
 
 
@@ -143,13 +154,10 @@ def exports_in(path: Path) -> Generator[InnerFile]:
         copy = Path(folder) / "conversation.zip"
         try:
             with zipfile.ZipFile(path) as archive:
-                entries = archive.infolist()[::-1]
+                for entry in archive.infolist():
+                    check_entry(entry, path.name)
+                entries = [entry for entry in archive.infolist()[::-1] if NAME.fullmatch(entry.filename)]
                 for number, entry in enumerate(entries, 1):
-                    if not NAME.fullmatch(entry.filename) or is_suspicious(entry) or entry.compress_type:
-                        raise BadConversation(
-                            f"{path.name} contains {entry.filename[:80]!r}, which exports never contain: "
-                            "it is damaged, or was not made here"
-                        )
                     with archive.open(entry) as source, copy.open("wb") as sink:
                         shutil.copyfileobj(source, sink, CHUNK_SIZE)
                     yield InnerFile(entry.filename, copy, number, len(entries))
@@ -157,3 +165,13 @@ def exports_in(path: Path) -> Generator[InnerFile]:
             raise
         except DAMAGED as error:
             raise BadConversation(f"{path.name} is damaged ({error}): export it again") from error
+
+
+def check_entry(entry: zipfile.ZipInfo, name: str) -> None:
+    """Raise `BadConversation` for an entry that no export has."""
+    is_conversation = NAME.fullmatch(entry.filename) is not None and not entry.compress_type
+    is_other = entry.filename == ACCOUNT or UPLOAD.fullmatch(entry.filename) is not None
+    if is_suspicious(entry) or not (is_conversation or is_other):
+        raise BadConversation(
+            f"{name} contains {entry.filename[:80]!r}, which exports never contain: it is damaged, or was not made here"
+        )

@@ -11,7 +11,8 @@ from showandtell.errors import BadInput, Busy, NotFound
 from showandtell.storage.conversations.access import ID, NO_TEXT, check_user, not_found
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.prepared import Prepared
-from showandtell.storage.database.tables import aliases, upsert_in
+from showandtell.storage.database.tables import aliases
+from showandtell.storage.database.upserts import upsert_in
 
 #: Maximum length of a key.
 MAX_KEY = 200

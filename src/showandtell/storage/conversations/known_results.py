@@ -13,7 +13,8 @@ from showandtell.core.messages.derivations import DerivationRequest, Derivations
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.quotas import reserve
 from showandtell.storage.database.rows import read_all, read_outcomes, serialize_outcome
-from showandtell.storage.database.tables import attachments, derivations, known, upsert
+from showandtell.storage.database.tables import attachments, derivations, known
+from showandtell.storage.database.upserts import upsert
 
 KEY = ("owner", "sha256", "recipe", "at")
 SELECT_KNOWN = select(known.c.record).where(*(known.c[name] == bindparam(f"_{name}") for name in KEY))

@@ -13,7 +13,8 @@ from showandtell.errors import BadInput, StorageFailed
 from showandtell.storage.conversations.access import check_user
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.rows import serialize
-from showandtell.storage.database.tables import preferences, upsert
+from showandtell.storage.database.tables import preferences
+from showandtell.storage.database.upserts import upsert
 
 Theme: TypeAlias = Literal["system", "light", "dark"]
 

@@ -13,7 +13,8 @@ from showandtell.storage.conversations.access import NO_TEXT, check_user
 from showandtell.storage.conversations.conversation_settings import EditedElsewhere
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.rows import serialize
-from showandtell.storage.database.tables import presets, upsert
+from showandtell.storage.database.tables import presets
+from showandtell.storage.database.upserts import upsert
 from showandtell.storage.files.file_cache import strip_invisible
 
 #: Maximum number of presets of a user, and maximum length of a name.

@@ -28,8 +28,9 @@ from showandtell.errors import Busy
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.lease import BUSY
 from showandtell.storage.database.prepared import Prepared
-from showandtell.storage.database.tables import conversations, messages, run_log, upsert_in
+from showandtell.storage.database.tables import conversations, messages, run_log
 from showandtell.storage.database.tables import runs as r
+from showandtell.storage.database.upserts import upsert_in
 
 #: PostgreSQL channel that notifies every worker of new output (the run's id), or of a stop (`STOP_PREFIX` and the id).
 CHANNEL = "showandtell_runs"

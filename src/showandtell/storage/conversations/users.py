@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Collection
 from itertools import count
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
 
 from showandtell.core.messages.display_names import MAX_NAME, clean_name, name_key
 from showandtell.errors import BadInput, NotFound
@@ -78,12 +78,6 @@ def remember_in(connection: Connection, user: str, name: str, now: float) -> str
     if not changed.rowcount:
         connection.execute(insert(users), {"id": user, "name": called, "seen": now})
     return called
-
-
-async def forget(database: Database, user: str) -> None:
-    """Delete a person's display name. Messages keep the names of their authors."""
-    statement = delete(users).where(users.c.id == check_user(user))
-    await database.write(lambda connection: connection.execute(statement))
 
 
 async def name_of(database: Database, user: str) -> str | None:

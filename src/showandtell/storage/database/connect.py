@@ -226,6 +226,16 @@ def use_wal(path: str) -> None:
         time.sleep(0.01)
 
 
+def rewrite(connection: Any) -> None:
+    """Write a whole SQLite database again, without what was deleted from it, and empty its log.
+
+    Raises `StorageFailed` if the log can't be emptied, because another program reads all the time.
+    """
+    connection.execute("VACUUM")
+    if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        raise StorageFailed("the database's log is in use, so that it still holds what was deleted: stop the server")
+
+
 def set_pragmas(connection: Any, _record: object) -> None:
     """Configure a new SQLite connection."""
     cursor = connection.cursor()

@@ -10,7 +10,7 @@ import asyncio
 import sqlite3
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -34,6 +34,7 @@ from showandtell.storage.database.connect import (
     file_identity,
     read_url,
     retry,
+    rewrite,
     use_wal,
 )
 from showandtell.storage.database.jobs import Job, run_jobs
@@ -45,8 +46,9 @@ from showandtell.storage.database.schema_check import (
     select_columns,
     select_keys,
 )
-from showandtell.storage.database.tables import conversations, revisions, server_settings, upsert
+from showandtell.storage.database.tables import conversations, revisions, server_settings
 from showandtell.storage.database.upgrade import find_revision, refuse_others, upgrade
+from showandtell.storage.database.upserts import upsert
 from showandtell.storage.uncancelled import shielded
 
 Row: TypeAlias = Sequence[Any]
@@ -246,6 +248,20 @@ class Database:
                 job.is_withdrawn = True
                 error.may_be_stored = job.has_begun
                 raise
+
+    async def scrub(self) -> None:
+        """Remove what was deleted from the free space of SQLite's file and from its log. Other writers wait meanwhile.
+
+        Takes as much space again as the file has. PostgreSQL does this by itself, in its own time.
+        """
+        self._check_open()
+        if self.is_sqlite:
+            with self.translated_errors():
+                await self._writing.run(self._rewrite, within=MIGRATION_SECONDS, writes=True)
+
+    def _rewrite(self) -> None:
+        with closing(self.engine.raw_connection()) as connection:
+            rewrite(connection.driver_connection)
 
     def _write(self, transaction: Callable[[Connection], Any], within: float | None) -> Any:
         def write(commit: Callable[[], None]) -> Any:

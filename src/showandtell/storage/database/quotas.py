@@ -17,7 +17,8 @@ from showandtell.core.messages.attachments import Attachment, Facts
 from showandtell.core.planning.labels import format_size
 from showandtell.errors import QuotaExceeded
 from showandtell.storage.database.database import Database
-from showandtell.storage.database.tables import attachments, blobs, derivations, uploads, upsert
+from showandtell.storage.database.tables import attachments, blobs, derivations, uploads
+from showandtell.storage.database.upserts import upsert
 
 DELETED_MEANWHILE = "its bytes were cleared away before its message was stored: add the file again"
 #: How long referenced bytes count against a quota, in seconds. After that they are considered abandoned.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from enum import StrEnum
 
 from sqlalchemy import (
     BigInteger,
     Column,
-    Connection,
     Double,
     ForeignKey,
     ForeignKeyConstraint,
@@ -18,14 +17,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
-from sqlalchemy.dialects import sqlite
-
-from showandtell.lazy import LazyModule
-
-if TYPE_CHECKING:
-    from sqlalchemy.dialects import postgresql
-else:
-    postgresql = LazyModule("sqlalchemy.dialects.postgresql")
+from sqlalchemy.schema import SchemaItem
 
 #: What the names of our tables begin with: a database may have tables of other programs.
 PREFIX = "showandtell_"
@@ -46,6 +38,34 @@ metadata = MetaData(
 revisions = Table(f"{PREFIX}version", MetaData(), Column("version_num", Text, primary_key=True))
 
 
+#: The person of a server without accounts.
+SINGLE_USER = "local"
+
+
+class Place(StrEnum):
+    """Where `showandtell users export` writes the rows of a table."""
+
+    ARCHIVES = "archives"  # in the exported conversations, with the bytes of the files
+    ACCOUNT = "account"  # in account.json
+    DERIVED = "derived"  # nowhere: the other rows contain it, or nobody could read it
+    SERVER = "server"  # nowhere: the rows belong to no person
+
+
+def _table(name: str, place: Place, *items: SchemaItem, person: str = "") -> Table:
+    """A table of ours. `person` is the one to whom all rows belong, if no column says that (see `ownership`)."""
+    return Table(f"{PREFIX}{name}", metadata, *items, info={"place": place, "person": person})
+
+
+def _person(name: str = "owner", *, key: bool = False) -> Column[str]:
+    """A column with the id of the person to whom the row belongs."""
+    return Column(name, Text, primary_key=key, nullable=False, info={"person": True})
+
+
+def _secret(name: str, *, key: bool = False, nullable: bool = True) -> Column[str]:
+    """A column that no export shows."""
+    return Column(name, Text, primary_key=key, nullable=nullable and not key, info={"secret": True})
+
+
 def _of_conversation(*, key: bool = False) -> Column[str]:
     conversation = ForeignKey(f"{PREFIX}conversations.id", ondelete="CASCADE")
     return Column("conversation_id", Text, conversation, primary_key=key, nullable=False)
@@ -60,11 +80,11 @@ def _of_blob(column: str = "sha256", name: str | None = None, ondelete: str | No
 #: counts every change. The lease columns say which writer holds which token until when (epoch seconds).
 #: `metadata` is a JSON object of the program's own, `settings` a JSON record of what its owner set for it alone.
 #: `pinned` and `archived` are when its owner did that (epoch seconds), or NULL.
-conversations = Table(
-    f"{PREFIX}conversations",
-    metadata,
+conversations = _table(
+    "conversations",
+    Place.ARCHIVES,
     Column("id", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
+    _person("owner"),
     Column("title", Text, nullable=False),
     Column("head", Text),
     Column("next_seq", Integer, nullable=False),
@@ -72,7 +92,7 @@ conversations = Table(
     Column("created", Double, nullable=False),
     Column("changed", Double, nullable=False),
     Column("lease_holder", Text),
-    Column("lease_token", Text),
+    _secret("lease_token"),
     Column("lease_until", Double),
     Column("metadata", Text),
     Column("settings", Text),
@@ -83,9 +103,9 @@ conversations = Table(
 
 #: `seq` counts from 1 without gaps. `step` is set on assistant messages: usage, and the receipts that changed.
 #: `created` is in epoch seconds; the record doesn't contain it.
-messages = Table(
-    f"{PREFIX}messages",
-    metadata,
+messages = _table(
+    "messages",
+    Place.ARCHIVES,
     _of_conversation(),
     Column("seq", Integer, nullable=False),
     Column("id", Text, primary_key=True),
@@ -97,9 +117,9 @@ messages = Table(
 )
 
 #: Words by which its owner finds a conversation again.
-tags = Table(
-    f"{PREFIX}tags",
-    metadata,
+tags = _table(
+    "tags",
+    Place.ARCHIVES,
     _of_conversation(key=True),
     Column("tag", Text, primary_key=True),
 )
@@ -110,12 +130,12 @@ tags = Table(
 #: `words` (name and description in lower case), `media_type`, `date` (ISO 8601) and `size` (NULL without stored bytes)
 #: repeat the record, to find, filter and sort files. So do `name` (the first 100 characters in lower case) and `added`:
 #: the moment in UTC, such as 2026-11-27T15:04:05.123, or the date of a file that was added before it was stored here.
-attachments = Table(
-    f"{PREFIX}attachments",
-    metadata,
+attachments = _table(
+    "attachments",
+    Place.ARCHIVES,
     Column("id", Text, primary_key=True),
     _of_conversation(),
-    Column("owner", Text, nullable=False),
+    _person("owner"),
     Column("number", Integer, nullable=False),
     Column("sha256", Text),
     Column("address", Text),
@@ -138,10 +158,10 @@ attachments = Table(
 
 #: `size` is that of the original bytes, `state` ready or deleting, `touched` when the bytes were last referenced,
 #: `pins` the number of references that no message or conversion has used yet.
-blobs = Table(
-    f"{PREFIX}blobs",
-    metadata,
-    Column("owner", Text, primary_key=True),
+blobs = _table(
+    "blobs",
+    Place.ARCHIVES,
+    _person("owner", key=True),
     Column("sha256", Text, primary_key=True),
     Column("size", BigInteger, nullable=False),
     Column("state", Text, nullable=False),
@@ -150,10 +170,10 @@ blobs = Table(
 )
 
 #: Which blob was converted from which. A derived blob is kept as long as its source.
-derivations = Table(
-    f"{PREFIX}derivations",
-    metadata,
-    Column("owner", Text, primary_key=True),
+derivations = _table(
+    "derivations",
+    Place.DERIVED,
+    _person("owner", key=True),
     Column("sha256", Text, primary_key=True),
     Column("source", Text, primary_key=True),
     Column("recipe", Text, primary_key=True),
@@ -163,10 +183,10 @@ derivations = Table(
 )
 
 #: Conversions, uploads and rejections; `at` is empty if it doesn't apply.
-known = Table(
-    f"{PREFIX}known",
-    metadata,
-    Column("owner", Text, primary_key=True),
+known = _table(
+    "known",
+    Place.DERIVED,
+    _person("owner", key=True),
     Column("sha256", Text, primary_key=True),
     Column("recipe", Text, primary_key=True),
     Column("at", Text, primary_key=True),
@@ -175,39 +195,39 @@ known = Table(
 
 #: Tool calls that were started and have no stored result. The call id is stored as a JSON string. `started` is in epoch
 #: seconds.
-intents = Table(
-    f"{PREFIX}intents",
-    metadata,
+intents = _table(
+    "intents",
+    Place.DERIVED,
     _of_conversation(key=True),
     Column("call_id", Text, primary_key=True),
     Column("started", Double, nullable=False),
 )
 
 #: Other users with access to a conversation: `access` is reader or writer.
-shares = Table(
-    f"{PREFIX}shares",
-    metadata,
+shares = _table(
+    "shares",
+    Place.ACCOUNT,
     _of_conversation(key=True),
-    Column("user_id", Text, primary_key=True),
+    _person("user_id", key=True),
     Column("access", Text, nullable=False),
 )
 
 #: A client's own id of a conversation, such as the `id` of a stock chat client.
-aliases = Table(
-    f"{PREFIX}aliases",
-    metadata,
-    Column("owner", Text, primary_key=True),
+aliases = _table(
+    "aliases",
+    Place.ACCOUNT,
+    _person("owner", key=True),
     Column("alias", Text, primary_key=True),
     _of_conversation(),
     Index(None, "conversation_id"),
 )
 
 #: Uploaded files that belong to no message yet. `created` is in epoch seconds; `record` holds the probed facts.
-uploads = Table(
-    f"{PREFIX}uploads",
-    metadata,
+uploads = _table(
+    "uploads",
+    Place.ACCOUNT,
     Column("id", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
+    _person("owner"),
     Column("sha256", Text, nullable=False),
     Column("created", Double, nullable=False),
     Column("record", Text, nullable=False),
@@ -219,12 +239,12 @@ uploads = Table(
 #: Messages that wait until the answers before them have ended, by `position`. `client_id` is the client's id of the
 #: message, `revision` counts its edits, `problem` says why it couldn't be sent. `sender` is the process that sends it
 #: now, since `claimed` (epoch seconds).
-pending_messages = Table(
-    f"{PREFIX}pending_messages",
-    metadata,
+pending_messages = _table(
+    "pending_messages",
+    Place.ACCOUNT,
     Column("id", Text, primary_key=True),
     _of_conversation(),
-    Column("user_id", Text, nullable=False),
+    _person("user_id"),
     Column("client_id", Text, nullable=False),
     Column("position", Integer, nullable=False),
     Column("revision", Integer, nullable=False),
@@ -237,9 +257,9 @@ pending_messages = Table(
 )
 
 #: Uploads that belong to a pending message: they are kept as long as it is.
-pending_files = Table(
-    f"{PREFIX}pending_files",
-    metadata,
+pending_files = _table(
+    "pending_files",
+    Place.DERIVED,
     Column("upload_id", Text, ForeignKey(f"{PREFIX}uploads.id", ondelete="CASCADE"), primary_key=True),
     Column("pending_id", Text, ForeignKey(f"{PREFIX}pending_messages.id", ondelete="CASCADE"), nullable=False),
     Index(None, "pending_id"),
@@ -250,12 +270,12 @@ pending_files = Table(
 #: `worker` is the process that runs it, `beat` its last heartbeat (epoch seconds), `tries` how often it was taken over;
 #: `stop` is 1 once a stop was requested. `status` and `reason` describe how it ended. `settings` is a JSON record of
 #: what it was started with; None for runs that older versions stored.
-runs = Table(
-    f"{PREFIX}runs",
-    metadata,
+runs = _table(
+    "runs",
+    Place.ACCOUNT,
     Column("id", Text, primary_key=True),
     _of_conversation(),
-    Column("user_id", Text, nullable=False),
+    _person("user_id"),
     Column("client_id", Text),
     Column("message_id", Text),
     Column("before", Text),
@@ -283,29 +303,29 @@ Index(
 )
 
 #: The output of a run so far, in chunks as they were written: its stream, as text.
-run_log = Table(
-    f"{PREFIX}run_log",
-    metadata,
+run_log = _table(
+    "run_log",
+    Place.DERIVED,
     Column("run_id", Text, ForeignKey(f"{PREFIX}runs.id", ondelete="CASCADE"), primary_key=True),
     Column("seq", Integer, primary_key=True),
     Column("data", Text, nullable=False),
 )
 
 #: Each user's settings, as one JSON record.
-preferences = Table(
-    f"{PREFIX}preferences",
-    metadata,
-    Column("owner", Text, primary_key=True),
+preferences = _table(
+    "preferences",
+    Place.ACCOUNT,
+    _person("owner", key=True),
     Column("record", Text, nullable=False),
 )
 
 #: Named settings that a user can give to conversations. `record` is JSON as that of conversations has it,
 #: `revision` counts its changes.
-presets = Table(
-    f"{PREFIX}presets",
-    metadata,
+presets = _table(
+    "presets",
+    Place.ACCOUNT,
     Column("id", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
+    _person("owner"),
     Column("name", Text, nullable=False),
     Column("record", Text, nullable=False),
     Column("revision", Integer, nullable=False),
@@ -315,10 +335,10 @@ presets = Table(
 
 #: People who have signed in with an account: `name` is what others see, `seen` their last sign-in (epoch seconds),
 #: `is_admin` 1 if the issuer's claims made them administrators then.
-users = Table(
-    f"{PREFIX}users",
-    metadata,
-    Column("id", Text, primary_key=True),
+users = _table(
+    "users",
+    Place.ACCOUNT,
+    _person("id", key=True),
     Column("name", Text, nullable=False),
     Column("seen", Double, nullable=False),
     Column("is_admin", Integer),
@@ -326,16 +346,16 @@ users = Table(
 
 #: Sessions in browsers. `ended` is set when it was signed out. `issuer_session` is the `sid` of the accounts' issuer,
 #: `refresh_token` its encrypted token, `confirmed_until` when the issuer has to confirm the user again (epoch seconds).
-sessions = Table(
-    f"{PREFIX}sessions",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("user_id", Text, nullable=False),
+sessions = _table(
+    "sessions",
+    Place.ACCOUNT,
+    _secret("id", key=True),
+    _person("user_id"),
     Column("created", Double, nullable=False),
     Column("seen", Double, nullable=False),
     Column("ended", Double),
-    Column("issuer_session", Text),
-    Column("refresh_token", Text),
+    _secret("issuer_session"),
+    _secret("refresh_token"),
     Column("confirmed_until", Double),
     Index(None, "user_id"),
     Index(None, "issuer_session"),
@@ -343,39 +363,30 @@ sessions = Table(
 )
 
 #: Codes that sign in once: only their hashes. `until` is in epoch seconds; None: until it is used.
-login_codes = Table(
-    f"{PREFIX}login_codes",
-    metadata,
-    Column("sha256", Text, primary_key=True),
+login_codes = _table(
+    "login_codes",
+    Place.ACCOUNT,
+    _secret("sha256", key=True),
     Column("created", Double, nullable=False),
     Column("until", Double),
+    person=SINGLE_USER,
 )
 
 #: Keys of providers and their base URLs, encrypted as one record. The owner is a user, or empty for all users.
 #: `changed` is in epoch seconds.
-provider_keys = Table(
-    f"{PREFIX}provider_keys",
-    metadata,
-    Column("owner", Text, primary_key=True),
+provider_keys = _table(
+    "provider_keys",
+    Place.ACCOUNT,
+    _person("owner", key=True),
     Column("provider", Text, primary_key=True),
-    Column("encrypted", Text, nullable=False),
+    _secret("encrypted", nullable=False),
     Column("changed", Double, nullable=False),
 )
 
 #: Settings that all workers share and that commands may change, such as the generation of the token.
-server_settings = Table(
-    f"{PREFIX}server_settings",
-    metadata,
+server_settings = _table(
+    "server_settings",
+    Place.SERVER,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-
-
-def upsert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
-    """An insert with `ON CONFLICT`, in the dialect of this database."""
-    return upsert_in(connection.dialect.name, table)
-
-
-def upsert_in(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
-    """An insert with `ON CONFLICT`, in a dialect by name."""
-    return (sqlite.insert if dialect == "sqlite" else postgresql.insert)(table)
