@@ -125,14 +125,15 @@ def below(layer):
     return set().union(*({lower, *below(lower)} for lower in LAYERS[layer]))
 
 
-@pytest.mark.parametrize("module", sorted(MODULES - NAMES))
-def test_a_module_imports_its_own_layer_and_those_below(module):
-    assert layer_of(module) in LAYERS, (
-        "add the layer to LAYERS and to docs/architecture.md, or choose one that is there"
-    )
-    may = {layer_of(module), *below(layer_of(module))}
-    upwards = {name for name in own_imports()[module] if layer_of(name) not in may}
-    assert not upwards, f"{layer_of(module)} may import {', '.join(sorted(may))}"
+def test_a_module_imports_its_own_layer_and_those_below(subtests):
+    for module in sorted(MODULES - NAMES):
+        with subtests.test(module=module):
+            assert layer_of(module) in LAYERS, (
+                "add the layer to LAYERS and to docs/architecture.md, or choose one that is there"
+            )
+            may = {layer_of(module), *below(layer_of(module))}
+            upwards = {name for name in own_imports()[module] if layer_of(name) not in may}
+            assert not upwards, f"{layer_of(module)} may import {', '.join(sorted(may))}"
 
 
 def test_the_architecture_page_has_a_row_for_every_layer():
@@ -187,11 +188,12 @@ def reach(module, seen):
     return seen
 
 
-@pytest.mark.parametrize("module", [name for name in sorted(MODULES) if layer_of(name) in {"core", "errors"}])
-def test_a_pure_module_reaches_no_package_that_does_io(module):
-    reached = {module, *reach(module, set())}
-    packages = {module.partition(".")[0] for name in reached for module in graph().get(name, ())}
-    assert packages & OUTSIDE == set()
+def test_a_pure_module_reaches_no_package_that_does_io(subtests):
+    for module in [name for name in sorted(MODULES) if layer_of(name) in {"core", "errors"}]:
+        with subtests.test(module=module):
+            reached = {module, *reach(module, set())}
+            packages = {module.partition(".")[0] for name in reached for module in graph().get(name, ())}
+            assert packages & OUTSIDE == set()
 
 
 def test_media_is_decoded_in_the_child_process_only():
@@ -235,10 +237,11 @@ def length(node):
     return node.end_lineno - node.lineno + 1 - (first.end_lineno - first.lineno + 1 if documented else 0)
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_a_file_has_at_most_400_lines_and_a_function_60(path):
-    assert len(path.read_text().splitlines()) <= 400
-    assert [node.name for node in functions(path) if length(node) > 60] == []
+def test_a_file_has_at_most_400_lines_and_a_function_60(subtests):
+    for path in FILES:
+        with subtests.test(path=name_of(path)):
+            assert len(path.read_text().splitlines()) <= 400
+            assert [node.name for node in functions(path) if length(node) > 60] == []
 
 
 def test_the_median_file_and_function_are_small():

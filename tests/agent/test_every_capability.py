@@ -64,34 +64,38 @@ def check_body(request, kind):
 
 
 @pytest.mark.parametrize("kind", FILES)
-@pytest.mark.parametrize("model", MODELS)
-def test_a_tool_file_is_sent_once_or_noted_by_name(model, kind):
-    request = render(shown(kind, "tool"), model=model)
-    assert request.receipts[0].delivery in {"native", "relocated", "noted", "for_tools"}
-    check_body(request, kind)
+def test_a_tool_file_is_sent_once_or_noted_by_name(kind, subtests):
+    for model in MODELS:
+        with subtests.test(model=model):
+            request = render(shown(kind, "tool"), model=model)
+            assert request.receipts[0].delivery in {"native", "relocated", "noted", "for_tools"}
+            check_body(request, kind)
 
 
 @pytest.mark.parametrize("kind", FILES)
-@pytest.mark.parametrize("model", MODELS)
-def test_a_user_file_is_sent_once_or_refused_by_name(model, kind):
-    if explain(shown(kind, "user"), model=model)[0].delivery == "refused":
-        with pytest.raises(UnsupportedFile, match=FILES[kind][0]):
-            render(shown(kind, "user"), model=model)
-    else:
-        request = render(shown(kind, "user"), model=model)
-        assert request.receipts[0].delivery in {"native", "for_tools"}
-        check_body(request, kind)
+def test_a_user_file_is_sent_once_or_refused_by_name(kind, subtests):
+    for model in MODELS:
+        with subtests.test(model=model):
+            if explain(shown(kind, "user"), model=model)[0].delivery == "refused":
+                with pytest.raises(UnsupportedFile, match=FILES[kind][0]):
+                    render(shown(kind, "user"), model=model)
+            else:
+                request = render(shown(kind, "user"), model=model)
+                assert request.receipts[0].delivery in {"native", "for_tools"}
+                check_body(request, kind)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_every_model_gets_a_document_as_it_is_or_converted(model):
-    receipts = [
-        explain(shown(kind, role), model=model)[0] for kind in ("document", "text") for role in ("tool", "user")
-    ]
-    assert {receipt.delivery for receipt in receipts} <= {"native", "relocated"}
+def test_every_model_gets_a_document_as_it_is_or_converted(subtests):
+    for model in MODELS:
+        with subtests.test(model=model):
+            receipts = [
+                explain(shown(kind, role), model=model)[0] for kind in ("document", "text") for role in ("tool", "user")
+            ]
+            assert {receipt.delivery for receipt in receipts} <= {"native", "relocated"}
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_a_file_of_a_kind_that_models_dont_read_is_for_tools_only(model):
-    assert explain(shown("other", "tool"), model=model)[0].delivery == "for_tools"
-    assert explain(shown("other", "user"), model=model)[0].delivery == "for_tools"
+def test_a_file_of_a_kind_that_models_dont_read_is_for_tools_only(subtests):
+    for model in MODELS:
+        with subtests.test(model=model):
+            assert explain(shown("other", "tool"), model=model)[0].delivery == "for_tools"
+            assert explain(shown("other", "user"), model=model)[0].delivery == "for_tools"

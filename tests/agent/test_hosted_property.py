@@ -4,13 +4,14 @@ import asyncio
 import json
 from itertools import count
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from showandtell.core.events.types import Finish
 from showandtell.core.messages.parts import HostedBlock
 from support.agents import make_agent
 from support.hosted_answers import PIECES, STOPS, WRITERS, write
+from support.properties import examples
 from support.scripted import ONCE, Script, check_usable, say, watch
 
 turns = st.lists(
@@ -35,7 +36,7 @@ def blocks_of(conversation):
     return [json.loads(part.block) for part in parts if isinstance(part, HostedBlock) and part.block]
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(turns)
 def test_nothing_is_lost_and_every_next_request_is_accepted(turns):
     conversation, expected, ids = None, [], count(1)

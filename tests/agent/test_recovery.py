@@ -5,12 +5,13 @@ import json
 from contextlib import suppress
 
 import pybase64
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from showandtell import File, ShowAndTellError
 from showandtell.config.learned_models import learned_models
 from support.fixtures import bmp, pdf, png
+from support.properties import examples
 from support.scripted import MODELS, begin, check_usable, say, scripted
 from support.videos import grey
 
@@ -82,7 +83,7 @@ def was_refused(answer):
     return isinstance(answer, tuple) and isinstance(answer[0], int) and answer[0] not in {408, 409, 429, 503}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.sampled_from(MODELS), answers, turns)
 @example(MODELS[0], [(400, "the image is broken")], [(["film"], None)])
 @example(MODELS[1], [(413, "no"), (413, "no"), (413, "no")], [(["converted", "image"], None)])

@@ -3,8 +3,6 @@
 import re
 from datetime import date
 
-import pytest
-
 from support.docs_generator import GENERATOR
 from support.paths import ROOT
 
@@ -12,15 +10,18 @@ FOLDER = ROOT / "docs" / "adr"
 DECISIONS = sorted(FOLDER.glob("[0-9]*.md"))
 
 
-@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
-def test_a_decision_has_number_title_date_status_and_alternatives(path):
-    text = path.read_text()
-    head = GENERATOR.DECISION.match(text)
-    assert head is not None, "begin it with `# 12. Title`, a blank line, and `Date: 2026-11-28. Status: accepted.`"
-    assert int(head[1]) == int(path.name[:4])
-    assert date.fromisoformat(head[3])
-    assert re.match(r"accepted|replaced by ADR \d+", head[4])
-    assert re.search(r"\bAlternatives?:", text)
+def test_a_decision_has_number_title_date_status_and_alternatives(subtests):
+    for path in DECISIONS:
+        with subtests.test(path=path.stem):
+            text = path.read_text()
+            head = GENERATOR.DECISION.match(text)
+            assert head is not None, (
+                "begin it with `# 12. Title`, a blank line, and `Date: 2026-11-28. Status: accepted.`"
+            )
+            assert int(head[1]) == int(path.name[:4])
+            assert date.fromisoformat(head[3])
+            assert re.match(r"accepted|replaced by ADR \d+", head[4])
+            assert re.search(r"\bAlternatives?:", text)
 
 
 def test_the_index_has_every_decision_in_one_area():

@@ -145,10 +145,11 @@ def test_every_command_prints_what_stands_there(document, desk):
             assert same, f"{document.name}:{line}: {found[1]}\n{run.stdout}"
 
 
-@named(READ)
-def test_every_link_leads_somewhere(document):
-    targets = [target for target in LINK.findall(document.read_text()) if "://" not in target]
-    assert [target for target in targets if not (document.parent / target).exists()] == []
+def test_every_link_leads_somewhere(subtests):
+    for document in READ:
+        with subtests.test(document=document.name):
+            targets = [target for target in LINK.findall(document.read_text()) if "://" not in target]
+            assert [target for target in targets if not (document.parent / target).exists()] == []
 
 
 @pytest.mark.parametrize(("record", "_", "text"), ROW.findall((ROOT / "docs" / "conversation.md").read_text()))

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from support.paths import ROOT, SRC
 
 GLOSSARY = ROOT / "docs" / "glossary.md"
@@ -19,13 +17,15 @@ def test_every_row_of_the_table_is_read_and_in_order():
     assert words == sorted(words)
 
 
-@pytest.mark.parametrize(("word", "where"), [(word, where) for word, _, where in ROWS])
-def test_a_word_names_where_it_lives_in_the_code(word, where):
-    modules = MODULE.findall(where)
-    assert modules, word
-    assert [module for module in modules if not (SRC / module).exists()] == []
+def test_a_word_names_where_it_lives_in_the_code(subtests):
+    for word, _, where in ROWS:
+        with subtests.test(word=word):
+            modules = MODULE.findall(where)
+            assert modules, word
+            assert [module for module in modules if not (SRC / module).exists()] == []
 
 
-@pytest.mark.parametrize("word", [word for word, _, _ in ROWS])
-def test_a_word_is_used_on_another_page(word):
-    assert any(re.search(rf"\b{re.escape(word.lower())}s?\b", page) for page in PAGES)
+def test_a_word_is_used_on_another_page(subtests):
+    for word, _, _ in ROWS:
+        with subtests.test(word=word):
+            assert any(re.search(rf"\b{re.escape(word.lower())}s?\b", page) for page in PAGES)

@@ -1,6 +1,5 @@
 """Files of kinds that models don't read: in every API a line of words with their number, and never refused."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,13 +33,14 @@ def test_label_and_receipt_say_that_no_tool_takes_files():
     assert receipt_of(plan)[3] == f"{CLAUDE} takes no {PARQUET}; no tool here takes files, so nothing reads it"
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_no_model_refuses_a_data_file_or_gets_its_bytes(model):
-    by_tool = view(user("Go."), assistant("call_1"), result("call_1", shown(1)), files=[attachment(1, PARQUET)])
-    for seen in (ASKED, by_tool):
-        plan = planned(seen, model, takes_files=True)
-        assert receipt_of(plan)[:3] == ("for_tools", None, 0)
-        assert plan.entries == planned(seen, model, takes_files=True).entries
+def test_no_model_refuses_a_data_file_or_gets_its_bytes(subtests):
+    for model in MODELS:
+        with subtests.test(model=model):
+            by_tool = view(user("Go."), assistant("call_1"), result("call_1", shown(1)), files=[attachment(1, PARQUET)])
+            for seen in (ASKED, by_tool):
+                plan = planned(seen, model, takes_files=True)
+                assert receipt_of(plan)[:3] == ("for_tools", None, 0)
+                assert plan.entries == planned(seen, model, takes_files=True).entries
 
 
 def test_a_setting_still_refuses_it():

@@ -38,10 +38,11 @@ def list_of(model):
     return lambda body: body.partition(key)[2]
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_each_prompt_starts_with_the_previous_one(model):
-    steps = talk(model, Policy(cache=True))
-    assert (len(steps), check_prefixes(steps)) == (7, stable(model))
+def test_each_prompt_starts_with_the_previous_one(subtests):
+    for model in MODELS:
+        with subtests.test(model=model):
+            steps = talk(model, Policy(cache=True))
+            assert (len(steps), check_prefixes(steps)) == (7, stable(model))
 
 
 @pytest.mark.parametrize("model", UPLOADING)
@@ -51,10 +52,11 @@ def test_each_prompt_with_uploads_starts_with_the_previous_one(model):
     assert model not in STORING or b"file_" in steps[-1][1].replace(b"file_data", b"")
 
 
-@pytest.mark.parametrize("model", FORMATS)
-def test_forbidding_tools_in_the_last_step_does_not_change_the_messages(model):
-    steps = talk(model, Policy(cache=True), forbid=True)
-    assert check_prefixes(steps, list_of(model)) == stable(model)
+def test_forbidding_tools_in_the_last_step_does_not_change_the_messages(subtests):
+    for model in FORMATS:
+        with subtests.test(model=model):
+            steps = talk(model, Policy(cache=True), forbid=True)
+            assert check_prefixes(steps, list_of(model)) == stable(model)
 
 
 @examples(150)

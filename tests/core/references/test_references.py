@@ -35,14 +35,16 @@ def format_meaning(reference):
     return " and ".join(filter(None, (found, missing)))
 
 
-@pytest.mark.parametrize("text", REFERENCES)
-def test_text_refers_to_the_expected_files(text):
-    assert format_all(resolve(text, RENOVATION)) == REFERENCES[text]
+def test_text_refers_to_the_expected_files(subtests):
+    for text in REFERENCES:
+        with subtests.test(text=text):
+            assert format_all(resolve(text, RENOVATION)) == REFERENCES[text]
 
 
-@pytest.mark.parametrize("text", NOT_REFERENCES)
-def test_other_words_and_numbers_refer_to_no_file(text):
-    assert resolve(text, RENOVATION) == ()
+def test_other_words_and_numbers_refer_to_no_file(subtests):
+    for text in NOT_REFERENCES:
+        with subtests.test(text=text):
+            assert resolve(text, RENOVATION) == ()
 
 
 @pytest.mark.parametrize("text", MEANS_OF_TWO)
