@@ -187,11 +187,11 @@ async def test_texts_keep_their_audience_when_they_are_stored_exported_and_impor
 
 
 @pytest.mark.anyio
-async def test_a_title_and_references_are_of_the_text_for_people_and_for_the_model(store):
+async def test_a_title_and_references_are_of_the_text_for_both(store):
     conversation = await store.create()
     await post(conversation, user_draft("", File.from_bytes(CHART, "image/png", "a.png")))
     await post(conversation, Draft("assistant", (Text("Ok."),)))
     parts = (Text(MODEL, "assistant"), Text("What is in image 1?", "user"), Text(" Tell me."))
     message = await post(conversation, Draft("user", parts))
     assert message.references == ()
-    assert title_of(message) == "What is in image 1? Tell me."
+    assert title_of(message) == "Tell me."

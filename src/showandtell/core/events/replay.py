@@ -60,6 +60,16 @@ class StepSummary(Struct, frozen=True):
     asides: tuple[Annotation, ...] = ()
 
 
+def without_receipts(summaries: Mapping[str, StepSummary], numbers: Container[object]) -> dict[str, StepSummary]:
+    """Summaries without the receipts of the files with these numbers."""
+    return {
+        message_id: structs.replace(
+            summary, receipts=tuple(record for record in summary.receipts if record["number"] not in numbers)
+        )
+        for message_id, summary in summaries.items()
+    }
+
+
 class ModelChosen(Struct, frozen=True):
     """The next step goes to this model."""
 

@@ -23,6 +23,7 @@ from showandtell.core.messages.parts import (
     Text,
     ToolCall,
     is_approval,
+    is_for_user,
     is_note,
     is_scalar,
 )
@@ -215,6 +216,12 @@ class Message(Struct, frozen=True, gc=False):
             return ()
         own = {shown.number for shown in self.showings}
         return tuple(number for number in dict.fromkeys(numbers) if number not in own)[:MAX_RECALLED]
+
+
+def without_user_texts(message: Message) -> Message:
+    """The message as people other than the owner of its conversation see it: without texts for the user alone."""
+    parts = tuple(part for part in message.parts if not is_for_user(part))
+    return message if len(parts) == len(message.parts) else msgspec.structs.replace(message, parts=parts)
 
 
 def join_texts(parts: Iterable[object]) -> str:

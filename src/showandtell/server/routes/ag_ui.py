@@ -21,10 +21,11 @@ from showandtell.core.ag_ui import events as ag
 from showandtell.core.ag_ui.ag_ui_stream import AgUiContext, AgUiStream
 from showandtell.core.ag_ui.history import ag_ui_messages
 from showandtell.core.ag_ui.run_input import RunInput, parse_run_input
+from showandtell.core.events.replay import without_receipts
 from showandtell.core.events.turns import turns
 from showandtell.core.events.types import IfRunning
 from showandtell.core.messages.file_json import FileLinks, Link
-from showandtell.core.messages.message import Draft
+from showandtell.core.messages.message import Draft, without_user_texts
 from showandtell.core.messages.parts import Approval, Text
 from showandtell.core.ui_stream.chunks import serialize
 from showandtell.core.ui_stream.messages import Page
@@ -39,6 +40,7 @@ from showandtell.server.model_choice import choose_model
 from showandtell.server.new_messages import Place, answer_body, find_last_run, find_repeat, in_place, start_run
 from showandtell.server.runs.execute import replay_run
 from showandtell.server.runs.live_run import RunRequest
+from showandtell.server.runs.private_parts import for_reader
 from showandtell.server.schemas import errors
 from showandtell.server.state import Server, get_server
 from showandtell.storage.conversations import runs
@@ -177,7 +179,7 @@ async def respond_in(server: Server, user: User, both: Asked, link: Link, place:
         row, live = await start_run(server, user, place, choice, run_request, key=repeat.key)
     if live is None:
         return await read_again(server, asked, conversation, row, link)
-    events = server.addresses.follow(live.buffer.follow(), link)
+    events = server.addresses.follow(for_reader(live.buffer.follow(), is_owner=conversation.is_owner), link)
     return stream(events, make_context(asked, conversation, link, steps=steps), conversation.id)
 
 
@@ -238,7 +240,8 @@ async def read_again(
     last = await find_last_run(server, conversation, row)
     context = make_context(asked, conversation, link, is_repeat=True, **settings)
     if last.state == RUNNING:
-        events = server.addresses.follow(server.runs.follow(last, late=True), link)
+        followed = for_reader(server.runs.follow(last, late=True), is_owner=conversation.is_owner)
+        events = server.addresses.follow(followed, link)
         return stream(events, context, conversation.id)
     await conversation.refresh()  # the run may have ended after the conversation was read
     return stream(whole(await replay_run(conversation, row, last, link)), context, conversation.id)
@@ -247,9 +250,14 @@ async def read_again(
 async def send_history(server: Server, asked: RunInput, place: Place, link: Link) -> Response:
     """Stream the conversation so far: all before the last answer as a snapshot, then that answer, live or not."""
     conversation = place.conversation
-    grouped = turns(conversation.messages)
-    summaries = await conversation.step_summaries() if grouped else {}  # a new conversation isn't stored yet
-    page = Page(conversation.attachments, FileLinks(conversation.id, link), summaries)
+    messages, files = conversation.messages, conversation.attachments
+    summaries = await conversation.step_summaries() if messages else {}  # a new conversation isn't stored yet
+    if not conversation.is_owner:
+        private = {number for number, file in files.items() if file.audience == "user"}
+        files = {number: file for number, file in files.items() if number not in private}
+        messages, summaries = [*map(without_user_texts, messages)], without_receipts(summaries, private)
+    grouped = turns(messages)
+    page = Page(files, FileLinks(conversation.id, link), summaries)
     question = grouped[-1].message if grouped else None
     row = None
     if question is not None:

@@ -26,6 +26,7 @@ from showandtell.server.new_messages import (
     in_place,
 )
 from showandtell.server.runs.execute import replay_run
+from showandtell.server.runs.private_parts import for_reader
 from showandtell.server.schemas import errors
 from showandtell.server.send_pending import send_in_turn, store_waiting
 from showandtell.server.state import CurrentServer, Server, get_server
@@ -126,14 +127,17 @@ async def respond_in(server: Server, user: User, request: ChatRequest, link: Lin
     row, live = await find_or_start(server, user, request, place)
     if live is None:
         return await replay_or_follow(server, conversation, row, link)
-    return stream_response(server, live.buffer.follow(), conversation.id, link)
+    events = for_reader(live.buffer.follow(), is_owner=conversation.is_owner)
+    return stream_response(server, events, conversation.id, link)
 
 
 async def replay_or_follow(server: Server, conversation: StoredConversation, row: RunRow, link: Link) -> Response:
     """Stream the run that the same message started before. Raises `NotFound` if it is on another branch."""
     last = await find_last_run(server, conversation, row)
     if last.state == RUNNING:
-        return stream_response(server, server.runs.follow(last, late=last.id != row.id), conversation.id, link)
+        followed = server.runs.follow(last, late=last.id != row.id)
+        events = for_reader(followed, is_owner=conversation.is_owner)
+        return stream_response(server, events, conversation.id, link)
     await conversation.refresh()  # the run may have ended after the conversation was read
     return Response(await replay_run(conversation, row, last, link), headers=stream_headers(conversation.id))
 
@@ -167,7 +171,7 @@ async def follow(chat_id: str, server: CurrentServer, user: CurrentUser, link: C
     known_id = await find_conversation_id(server, user, chat_id)
     if known_id is None:
         return Response(status_code=204)
-    conversation_id, _ = await resolve(server.store.database, known_id, user.name)
+    conversation_id, owner = await resolve(server.store.database, known_id, user.name)
     row = await runs.find_running(server.store.database, conversation_id)
     if row is None:
         return Response(status_code=204)
@@ -175,7 +179,8 @@ async def follow(chat_id: str, server: CurrentServer, user: CurrentUser, link: C
         await live.wait_begun()
         if not live.has_started:
             return Response(status_code=204)
-    return stream_response(server, server.runs.follow(row, late=True), conversation_id, link)
+    events = for_reader(server.runs.follow(row, late=True), is_owner=owner == user.name)
+    return stream_response(server, events, conversation_id, link)
 
 
 @router.post(

@@ -25,6 +25,7 @@ from showandtell.media.turns import Caller, caller
 from showandtell.server.answers import public_message
 from showandtell.server.runs.agents import Agents
 from showandtell.server.runs.live_run import LiveRun
+from showandtell.server.runs.private_parts import without_private
 from showandtell.server.runs.stream_addresses import StreamAddresses
 from showandtell.storage.conversations.memory_conversation import waiting_calls
 from showandtell.storage.conversations.preferences import read_preferences
@@ -241,9 +242,10 @@ async def replay_run(conversation: StoredConversation, row: RunRow, last: RunRow
     Raises `NotFound` if the response is on another branch.
     """
     turn, summaries = find_turn(conversation, row.message_id), await conversation.step_summaries()
-    return await asyncio.to_thread(
+    data = await asyncio.to_thread(
         lambda: b"".join(replay_chunks(conversation, turn, summaries, link, row=row, last=last))
     )
+    return data if conversation.is_owner else without_private(data)
 
 
 def replay_chunks(

@@ -101,6 +101,11 @@ class StoredConversation(MemoryConversation):
         file_cache.reference, file_cache.reference_again = self.reference, self.reference_again
         self._set_state(state)
 
+    @property
+    def is_owner(self) -> bool:
+        """Whether it was opened for its owner, who alone may see what is for the user alone."""
+        return self._user == self.owner
+
     def _set_state(self, state: State) -> None:
         """Replace the state in memory by the stored one."""
         self._free_version = state.version if state.is_free else None

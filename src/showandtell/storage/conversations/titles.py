@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, select, update
 
 from showandtell.core.messages.message import Message
-from showandtell.core.messages.parts import is_for_people
+from showandtell.core.messages.parts import Text
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.tables import conversations
 from showandtell.storage.files.file_cache import strip_invisible
@@ -19,8 +19,9 @@ UPDATE_UNCHANGED = update(conversations).where(IS_UNCHANGED).values(title=bindpa
 
 
 def title_of(message: Message) -> str:
-    """The start of a message as a title, without texts that are for the model alone."""
-    return shorten("".join(part.text for part in message.parts if is_for_people(part)))
+    """The start of a message as a title, without texts that are for the model or the user alone."""
+    texts = [part.text for part in message.parts if isinstance(part, Text) and part.audience == "both"]
+    return shorten("".join(texts))
 
 
 def shorten(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from sqlalchemy import (
     Double,
     Integer,
@@ -23,10 +23,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql import Executable
 
-from showandtell.core.events.replay import StepSummary
+from showandtell.core.events.replay import StepSummary, without_receipts
 from showandtell.core.messages.attachments import Attachment
 from showandtell.core.messages.conversation_settings import ConversationSettings
-from showandtell.core.messages.message import Message, starts_turn
+from showandtell.core.messages.message import Message, starts_turn, without_user_texts
 from showandtell.core.planning.values import View
 from showandtell.storage.conversations.access import allowed, check_id, check_user, not_found
 from showandtell.storage.conversations.conversation_settings import read_or_default
@@ -164,7 +164,7 @@ def decode_transcript(all_rows: Sequence[Row]) -> Transcript | None:
     steps = [row for row in stored if row[STEP] is not None and row[ID] in ids]
     answered = sorted([AnswerRun(*row[TIME : REASON + 1]) for row in rows["r"]], key=lambda run: (run.created, run.id))
     has_authors = bool(is_shared) or any(message.author for message in messages)
-    return Transcript(
+    transcript = Transcript(
         overview=Overview(id, owner, right, title, created, changed, key, model, shared_by, bool(running), pending),
         messages=messages,
         everything=everything,
@@ -175,4 +175,17 @@ def decode_transcript(all_rows: Sequence[Row]) -> Transcript | None:
         runs={run.message_id: run for run in answered},
         author=name if has_authors else None,
         settings=settings if settings != ConversationSettings() else None,
+    )
+    return transcript if right == "owner" else for_others(transcript)
+
+
+def for_others(transcript: Transcript) -> Transcript:
+    """A transcript for others than the owner: without texts, files and receipts of what is for the user alone."""
+    private = {number for number, file in transcript.attachments.items() if file.audience == "user"}
+    return structs.replace(
+        transcript,
+        messages=[without_user_texts(message) for message in transcript.messages],
+        everything=[without_user_texts(message) for message in transcript.everything],
+        attachments={number: file for number, file in transcript.attachments.items() if number not in private},
+        summaries=without_receipts(transcript.summaries, private),
     )

@@ -16,7 +16,7 @@ from showandtell.core.messages.attachments import Address, Attachment, ProbedFil
 from showandtell.core.messages.conversation_file import MAX_PROBLEM, FileRecord, dump, problem_of
 from showandtell.core.messages.file import File, details_of
 from showandtell.core.messages.ids import new_id
-from showandtell.core.messages.message import Details, History, starts_turn
+from showandtell.core.messages.message import Details, History, starts_turn, without_user_texts
 from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.errors import BadConversation, BadInput
 from showandtell.storage.blobs.threads import run_long_job
@@ -36,6 +36,8 @@ from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.numbering import AcceptedMessage, Register
 from showandtell.storage.files.proofs import probe_all, refusal_of
 
+#: In place of the bytes of a file for the user alone, for others than the owner.
+FOR_OWNER = "is for the owner of the conversation alone: ask the owner for it"
 #: Rows per insert.
 BATCH = 500
 ADDRESS_PROBLEM = (
@@ -50,7 +52,8 @@ async def export_conversation(
 
     Files without bytes are exported with their problem. Receipts, usage and uploads are not exported. `author` is the
     display name for people's messages without one. Without `metadata`, the program's own ids and metadata are left out.
-    A stored conversation is exported with its title and times, and to its owner with its pin, archive and tags.
+    A stored conversation is exported with its title and times, and to its owner with its pin, archive, tags and what is
+    for the user alone; of such a file, others get its number and type.
     Raises `BadInput` if `path` can't be written.
 
     >>> import asyncio, tempfile
@@ -79,15 +82,22 @@ async def export_conversation(
     problems = await conversation.check([file.facts for file in files.values() if file.facts is not None])
     broken = {number for number, file in files.items() if file.facts is not None and file.facts in problems}
 
+    others = isinstance(conversation, StoredConversation) and not conversation.is_owner
+    private = {number for number, file in files.items() if others and file.audience == "user"}
+    if others:
+        messages = [without_user_texts(message) for message in messages]
+
     def record(number: int) -> FileRecord:
         file = find_attachment(conversation.attachments, number)
+        if number in private:
+            return FileRecord(number=number, audience="user", media_type=file.media_type, problem=FOR_OWNER)
         own = {} if metadata else {"external_id": UNSET, "metadata_json": UNSET}
         return record_of(structs.replace(file, **own), broken=number in broken)
 
     if not metadata:
         messages = [structs.replace(message, metadata_json=UNSET) for message in messages]
     data = dump(messages, record, head, details)
-    intact = [file for number, file in sorted(files.items()) if number not in broken]
+    intact = [file for number, file in sorted(files.items()) if number not in broken | private]
     await run_long_job(write_archive, Path(path), data, intact, conversation.blobs)
 
 

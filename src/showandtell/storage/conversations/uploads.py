@@ -98,7 +98,10 @@ class Uploads:
         return upload
 
     async def find(self, id: str) -> Upload | AttachedFile:  # noqa: A002 - it is one
-        """An upload of this user, or a file of a conversation that they may read."""
+        """An upload of this user, or a file of a conversation that they may read.
+
+        A file for the user alone is for the conversation's owner.
+        """
         rows = await self.database.read(SELECT_UPLOAD, id=check_id(id), user=self.user)
         if rows:
             return read_upload(rows[0][0])
@@ -106,9 +109,10 @@ class Uploads:
             raise not_found(id)
         conversation_id, owner = await resolve(self.database, id, self.user)
         records = await self.database.read(SELECT_ATTACHMENT, id=id)
-        if not records:  # deleted in between
+        file = AttachedFile(read_attachment(records[0][0]), owner, conversation_id) if records else None
+        if file is None or (file.attachment.audience == "user" and owner != self.user):  # deleted, or the owner's alone
             raise not_found(id)
-        return AttachedFile(read_attachment(records[0][0]), owner, conversation_id)
+        return file
 
     async def delete(self, id: str) -> Collected:  # noqa: A002 - it is one
         """Delete an upload of this user, and its bytes unless they are used elsewhere."""
