@@ -18,11 +18,11 @@ TOKEN = "a-token-of-the-tests"  # noqa: S105 - it opens nothing
 #: Seconds; only a hanging process takes longer, even on a busy machine.
 TIMEOUT = 60
 
-#: A tool that a test can block, and that reports its process.
+#: A tool that a test can block, and that reports its process; and one that returns a file, and one that can't be read.
 TOOLS = '''
 import asyncio, os, time
 from pathlib import Path
-from showandtell import RunContext
+from showandtell import File, RunContext
 
 async def hold(name: str, context: RunContext) -> str:
     """Return once the file `name`.go exists."""
@@ -34,7 +34,11 @@ async def hold(name: str, context: RunContext) -> str:
         await asyncio.sleep(0.05)
     return f"{name} was released"
 
-TOOLS = [hold]
+def draw() -> list[File]:
+    """Draw a table, and refer to one that isn't there."""
+    return [File.from_bytes(b"a,b", name="drawn.csv"), File.from_path("gone.csv")]
+
+TOOLS = [hold, draw]
 '''
 
 

@@ -103,7 +103,7 @@ class AttachmentShape(Shape):
     seconds: float | None
     origin: OriginShape
     date: str
-    state: Literal["pending", "ready", "quarantined", "deleted"]
+    state: Literal["pending", "ready", "missing", "quarantined", "deleted"]
     problem: str | None = Field(description="why it can't be sent to the model")
     corrected: str | None = Field(description="the claimed type, if its bytes have another one")
     audience: Literal["both", "user", "assistant"] = Field(

@@ -43,7 +43,7 @@ def test_a_damaged_file_is_marked_for_other_programs_until_a_run_finds_it_intact
         async with picture_lost(database, tmp_path) as (store, here, there, put_back):
             before = here.attachments[1]
             assert [*await here.check([before.facts])] == [before.facts]
-            assert await stored_state(store) == "quarantined"
+            assert await stored_state(store) == "missing"
             async with there.turn:
                 assert there.attachments[1] == here.attachments[1]
                 assert "is missing" in there.attachments[1].problem
@@ -78,7 +78,7 @@ def test_a_reader_marks_lost_files_for_itself_only(database, tmp_path):
             await store.share(here.id, "ann", "bob", "reader")
             read = await store.open(here.id, "bob")
             await export_conversation(read, tmp_path / "album.zip")
-            assert read.attachments[1].state == "quarantined"
+            assert read.attachments[1].state == "missing"
             assert await stored_state(store) == "ready"
 
     asyncio.run(run())

@@ -4,7 +4,7 @@ import { at } from "../prefix";
 import type { Kind } from "./kind";
 
 type Brought = "user" | "tool" | "assistant" | "provider" | "url" | "mcp";
-type State = "pending" | "ready" | "quarantined" | "deleted";
+type State = "pending" | "ready" | "missing" | "quarantined" | "deleted";
 
 /** `number` is null until its message is sent; `pixels` is width and height; `url` and `thumbnail` are same-origin. */
 export type Attachment = {

@@ -17,7 +17,7 @@ By: TypeAlias = Literal["user", "tool", "assistant", "provider", "url", "mcp"]
 
 #: Maximum number of files that an error lists one by one.
 MAX_LISTED = 30
-State: TypeAlias = Literal["ready", "quarantined", "deleted"]
+State: TypeAlias = Literal["ready", "missing", "quarantined", "deleted"]
 
 
 def format_label(kind: str, number: int) -> str:
@@ -110,11 +110,12 @@ class Origin(Struct, frozen=True, gc=False):
 
 
 class Attachment(Struct, frozen=True, gc=False):
-    """A file of one conversation. A ready file has exactly one of `facts`, `address` and `problem`.
+    """A file of one conversation. A ready file has exactly one of `facts` and `address`.
 
     Args:
-        state: "ready"; "quarantined" while its stored bytes are missing or changed (it has facts and a problem);
-            "deleted" by the user (it has a problem). Quarantined and deleted files keep their number and name.
+        state: "ready"; "missing" if its bytes never came, or as long as they are gone from the store (then it has
+            facts); "quarantined" as long as its stored bytes are damaged; "deleted" by the user. Files that are not
+            ready have a problem, and keep their number and name.
         corrected: the claimed type, if the bytes are of another type.
         date: a day in ISO 8601.
         audience: who may see it. A file for the user alone is never given to a model, in any form.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, BinaryIO, Final
 from urllib.parse import quote
@@ -60,7 +60,10 @@ UNQUOTABLE: Final = re.compile(r"[^ !#$&'()+,.0-9=@A-Z\[\]^_`a-z{}~-]", re.ASCII
 
 
 class ServedFile(Struct, frozen=True):
-    """Bytes to serve: a function that opens them, their size, name and media type, and a tag of the version."""
+    """Bytes to serve: a function that opens them, their size, name and media type, and a tag of the version.
+
+    `when_changed` is called if the stored bytes turn out to be missing or damaged.
+    """
 
     open: Callable[[], BinaryIO]
     size: int
@@ -68,6 +71,7 @@ class ServedFile(Struct, frozen=True):
     media_type: str
     tag: str
     extra: Mapping[str, str] = {}
+    when_changed: Callable[[], Awaitable[None]] | None = None
 
     @property
     def etag(self) -> str:
@@ -133,6 +137,8 @@ class StreamedFile(Response):
         try:
             cancelled, source = await run_to_completion(run_in_thread(self._open))
         except FileChanged as error:
+            if self._file.when_changed is not None:
+                await self._file.when_changed()
             return await changed_response(error)(scope, receive, send)
         try:
             if cancelled is not None:

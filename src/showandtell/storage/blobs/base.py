@@ -23,6 +23,8 @@ CHUNK_SIZE = 768 * 1024
 HASHED_SIZE = 256 * 1024
 #: Problem of a blob whose bytes don't match its name.
 HASH_MISMATCH = "no longer matches its hash"
+#: Problem of a blob that isn't there.
+MISSING = "is missing"
 SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 OWNER = re.compile(r"[0-9a-f]{32}", re.ASCII)
 

@@ -18,6 +18,7 @@ from showandtell.errors import StorageFailed
 from showandtell.storage.blobs.base import (
     CHUNK_SIZE,
     HASH_MISMATCH,
+    MISSING,
     OWNER,
     SHA256,
     BlobStore,
@@ -186,7 +187,7 @@ class Folder(BlobStore):
                 except FileNotFoundError:
                     continue
             return self._verified(path, file, facts, rehash=rehash)
-        raise Damaged(facts, "is missing")
+        raise Damaged(facts, MISSING)
 
     def _verified(
         self, path: Path, file: io.BufferedReader, facts: Facts, *, rehash: bool = False

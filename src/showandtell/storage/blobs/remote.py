@@ -16,6 +16,7 @@ from showandtell.core.messages.blobs import Blobs
 from showandtell.errors import BadFile, FileChanged
 from showandtell.storage.blobs.base import (
     HASH_MISMATCH,
+    MISSING,
     OWNER,
     SHA256,
     BlobStore,
@@ -139,7 +140,7 @@ class Remote(BlobStore):
             if problem is None:
                 return None
             problems.append(problem)
-        return problems[0] if problems else "is missing"
+        return problems[0] if problems else MISSING
 
     def _check_entry(self, facts: Facts, entry: StoredObject, *, rehash: bool = False) -> str | None:
         if not entry.key.endswith(SUFFIX) and entry.size != facts.size:

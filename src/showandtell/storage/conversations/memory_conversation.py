@@ -23,6 +23,7 @@ from showandtell.core.messages.parts import ToolCall, is_approval
 from showandtell.core.planning.step_record import Step
 from showandtell.core.planning.values import Receipt, View
 from showandtell.errors import BadConversation, BadInput
+from showandtell.storage.blobs.base import MISSING
 from showandtell.storage.blobs.threads import run_in_thread
 from showandtell.storage.conversations.turn_lock import TurnLock
 from showandtell.storage.files.convert import convert_in_turn
@@ -34,6 +35,8 @@ from showandtell.storage.files.sources import StoredSource
 
 #: Above this number of files, references in a text are resolved in a thread.
 MANY_FILES = 200
+#: States of a file whose stored bytes can't be used, until they can be again.
+UNUSABLE = ("missing", "quarantined")
 
 
 class MemoryConversation(Displayed):
@@ -223,12 +226,12 @@ class MemoryConversation(Displayed):
     async def check(self, files: Collection[Facts]) -> dict[Facts, str]:
         """The problems of those of these stored files that are missing or damaged.
 
-        Damaged files are quarantined until their bytes are intact again, which is checked each time.
+        Such files are marked until their bytes are intact again, which is checked each time.
         """
-        quarantined = [file.facts for file in self.attachments.values() if file.state == "quarantined"]
-        to_check = {*files, *(facts for facts in quarantined if facts is not None)}
+        unusable = [file.facts for file in self.attachments.values() if file.state in UNUSABLE]
+        to_check = {*files, *(facts for facts in unusable if facts is not None)}
         problems = await run_in_thread(self.file_cache.blobs.check_all, to_check) if to_check else {}
-        existing = self.attachments.values() if problems or quarantined else ()
+        existing = self.attachments.values() if problems or unusable else ()
         if changed := [*changed_states(existing, to_check, problems)]:
             await self.update_attachments(changed)
         if problems:
@@ -239,7 +242,7 @@ class MemoryConversation(Displayed):
         return {facts: problem for facts, problem in problems.items() if facts in files}
 
     async def update_attachments(self, files: Sequence[Attachment]) -> None:
-        """Apply a new state of files that were quarantined or found intact again."""
+        """Apply a new state of files that were marked or found intact again."""
         self.attachments.update({file.number: file for file in files})
 
     async def load(self, requests: Iterable[DerivationRequest]) -> Derivations:
@@ -279,15 +282,16 @@ def waiting_calls(messages: Sequence[Message]) -> list[ToolCall]:
 def changed_states(
     files: Iterable[Attachment], checked: Collection[Facts], problems: Mapping[Facts, str]
 ) -> Iterator[Attachment]:
-    """The checked files whose state changes: newly quarantined, or intact again."""
+    """The checked files whose state changes: newly marked, missing instead of damaged, or intact again."""
     for file in files:
         if file.facts is None or file.facts not in checked:
             continue
         damage = problems.get(file.facts)
-        if damage is not None and file.state == "ready":
+        state = "ready" if damage is None else "missing" if damage == MISSING else "quarantined"
+        if damage is not None and file.state not in {state, "deleted"}:
             problem = f"its stored bytes can't be used, the blob {damage}: add the file again"
-            yield structs.replace(file, state="quarantined", problem=problem)
-        elif damage is None and file.state == "quarantined":
+            yield structs.replace(file, state=state, problem=problem)
+        elif damage is None and file.state in UNUSABLE:
             yield structs.replace(file, state="ready", problem=None)
 
 

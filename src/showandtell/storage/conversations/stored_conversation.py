@@ -304,7 +304,7 @@ class StoredConversation(MemoryConversation):
             self._version = STALE  # if nothing is stored, the next turn reloads the stored branch
 
     async def update_attachments(self, files: Sequence[Attachment]) -> None:
-        """Store files that were quarantined or found intact again. A reader's are kept in memory only."""
+        """Store files that were marked or found intact again. A reader's are kept in memory only."""
         async with self._changing:
             existing = [file for file in files if self.attachments[file.number].state != "deleted"]
             if existing and self._right != "reader":

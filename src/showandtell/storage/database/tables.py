@@ -125,8 +125,8 @@ tags = _table(
 )
 
 #: `sha256` is that of the stored bytes and `address` the hash of an address: one of them is set, or neither if the file
-#: has a problem or was deleted. The owner is the conversation's. `state` is ready, quarantined or deleted, as in the
-#: record; a deleted file is never quarantined.
+#: has a problem or was deleted. The owner is the conversation's. `state` is ready, missing, quarantined or
+#: deleted, as in the record; a deleted file stays so.
 #: `words` (name and description in lower case), `media_type`, `date` (ISO 8601) and `size` (NULL without stored bytes)
 #: repeat the record, to find, filter and sort files. So do `name` (the first 100 characters in lower case) and `added`:
 #: the moment in UTC, such as 2026-11-27T15:04:05.123, or the date of a file that was added before it was stored here.

@@ -166,6 +166,7 @@ class Numbering:
             facts=proved.facts,
             address=proved.address,
             problem=proved.problem,
+            state="ready" if proof is not None else "missing",
             description=clean_description(file.description),
             corrected=proved.corrected,
             claimed=normalize_claim(file.media_type),
