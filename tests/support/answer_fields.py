@@ -208,9 +208,9 @@ def _chat_message(at: str) -> dict[str, str]:
         f"{at}.audio.expires_at": TELEMETRY,
         f"{at}.channel": TELEMETRY,
         f"{at}.token_id": TELEMETRY,
-        # Gemini's own compatible route, which is no target of this library: signatures go by the gemini API.
-        f"{at}.extra_content.google": TELEMETRY,
-        f"{at}.thought_signature": TELEMETRY,
+        f"{at}.extra_content.google.thought": REPEATED,
+        f"{at}.extra_content.google.thought_signature": "opaque",
+        f"{at}.thought_signature": "opaque",
     }
 
 

@@ -240,7 +240,7 @@ class Loop:
         stored = len(self.messages)
         await self.knowledge.ask_host(file.kind for file in self.conversation.attachments.values())
         for _ in range(MAX_FILE_RETRIES):
-            self.target = fit.known(self.knowledge.restricted)
+            self.target = recovery.target
             plan = await self.planner.plan(self.loader, self.policy, recovery.failures)
             if await recovery.make_room(plan, self.target, self.policy.head_bytes):
                 continue
@@ -281,7 +281,7 @@ class Loop:
 
     async def receive(self, step: int, request: Request) -> None:
         """Send the request and store the answer. Raises `ProviderError` after it has stored a partial answer."""
-        ids, accumulator = CallIds(self.memory.known.call_ids), Accumulator(self.target.signer)
+        ids, accumulator = CallIds(self.memory.known.call_ids), Accumulator(self.target.signer, self.target.base_url)
         early: Stop | None = "error"
         stream = self.answer.stream() if self.answer else None
         try:

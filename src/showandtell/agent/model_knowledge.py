@@ -1,18 +1,28 @@
-"""What a run knows and learns about the files and tokens that its model takes, beyond the table."""
+"""What a run knows and learns about the files, fields and tokens that its model takes, beyond the table."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 
+from msgspec.structs import replace
+
+from showandtell.agent.field_errors import FieldState
 from showandtell.config.learned_models import LIFETIME, LearnedModels, ModelKey, learned_models
 from showandtell.core.capabilities.cells import Target
-from showandtell.core.capabilities.modalities import ListedWindow, Modality, limit_window, restrict
+from showandtell.core.capabilities.modalities import (
+    ListedWindow,
+    MessageField,
+    Modality,
+    limit_window,
+    restrict,
+    with_fields,
+)
 from showandtell.core.media_types.kinds import Kind
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.hosts import find_host
@@ -44,12 +54,13 @@ class ModelKnowledge:
 
     @property
     def restricted(self) -> Target:
-        """The target without the kinds that the model doesn't take, and with the window that its host tells.
+        """The target at its base URL, without what the model doesn't take, and with the window that its host tells.
 
         What the provider's errors tell of the window counts before both, as it is about a request (`ContextFit`).
         """
-        known = self.learned.find(self.key)
-        return limit_window(restrict(self.target, known.modalities), known.window)
+        known, base_url = self.learned.find(self.key), self.key.base_url.rstrip("/")
+        here = self.target if self.target.provider == "inspector" else replace(self.target, base_url=base_url)
+        return limit_window(with_fields(restrict(here, known.modalities), known.fields), known.window)
 
     def knows(self, kind: Kind) -> bool:
         """Whether anything is known about a kind."""
@@ -78,6 +89,16 @@ class ModelKnowledge:
     async def learn(self, kinds: Iterable[Kind], evidence: str, *, takes: bool) -> None:
         """Keep for a day whether the model takes these kinds."""
         await asyncio.to_thread(self.learned.learn, self.key, self._modalities(kinds, evidence, takes=takes))
+
+    def fields(self, states: Mapping[str, FieldState], evidence: str) -> list[MessageField]:
+        """What an error tells about fields of a model's message."""
+        day, until = self._dates()
+        return [MessageField(name, state, f"{evidence} ({day})", day, until) for name, state in states.items()]
+
+    async def learn_fields(self, fields: Sequence[MessageField]) -> None:
+        """Keep for a day which fields the host refuses and requires."""
+        if fields:
+            await asyncio.to_thread(self.learned.learn, self.key, fields=fields)
 
     def _modalities(self, kinds: Iterable[Kind], evidence: str, *, takes: bool) -> list[Modality]:
         day, until = self._dates()

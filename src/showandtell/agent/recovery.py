@@ -1,7 +1,8 @@
-"""Recovers a step whose request was refused because of its files: what the next request leaves out.
+"""Recovers a step whose request was refused because of its files or fields: what the next request leaves out.
 
 The files that the error names, or that are new, are left out, or replaced by smaller copies. If the model turns out not
-to take a kind of file at all, that is kept, so that no later request sends one.
+to take a kind of file at all, that is kept, so that no later request sends one. So is a field of its own messages that
+the host doesn't take back, or misses, if the step succeeds.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from showandtell.agent.field_errors import read_fields
 from showandtell.agent.fit_context import ADVICE, NOTHING_LEFT, ContextFit
 from showandtell.agent.media_errors import (
     describe_files,
@@ -24,6 +26,7 @@ from showandtell.agent.model_knowledge import ModelKnowledge
 from showandtell.agent.model_probe import takes_images
 from showandtell.agent.provider_uploads import by_bytes, forget_missing
 from showandtell.core.capabilities.cells import Target
+from showandtell.core.capabilities.modalities import MessageField, with_fields
 from showandtell.core.events.types import Retry
 from showandtell.core.limits import OnFull
 from showandtell.core.messages.derivations import DerivationRequest, Failed
@@ -43,7 +46,7 @@ class Recovery:
     missing: uploads that were missing at the provider. refused: the entries of each refused request, and the error.
     suspect: whether the model may take no images, though no error says so. probes_early: find that out before the next
         request, since a model without eyes gets descriptions. fit: what is known of the context window.
-    summarize: stores a summary of the messages before one, if the model makes one.
+    summarize: stores a summary of the messages before one, if the model makes one. fields: what is known of fields.
     """
 
     conversation: Conversation
@@ -58,6 +61,12 @@ class Recovery:
     )
     suspect: bool = False
     probes_early: bool = False
+    fields: list[MessageField] = field(default_factory=list[MessageField])
+
+    @property
+    def target(self) -> Target:
+        """The target with all that is known of its model by now."""
+        return self.fit.known(with_fields(self.knowledge.restricted, self.fields))
 
     def check(self, plan: Plan) -> None:
         """Raise the provider's error if the same request was refused before: it would be refused again."""
@@ -95,6 +104,11 @@ class Recovery:
             if self.on_full == "error" and not files_of(request):
                 raise too_long
             return Retry(f"{error} (again with less)", 0.0)
+        if states := read_fields(error, request):
+            self.fields += self.knowledge.fields(states, f"it said: {error.text[:300]}")
+            self.refused.clear()  # the next request has other fields, even with the same entries
+            changed = (f"{'without' if state == 'refused' else 'with'} {name}" for name, state in states.items())
+            return Retry(f"{error} (again {', '.join(changed)})", 0.0)
         self.refused.append((request.plan.entries, error))
         if await forget_missing(error, request, self.conversation, self.missing):
             return Retry(f"{error} (uploading the missing files again)", 0.0)
@@ -126,6 +140,7 @@ class Recovery:
     async def succeed(self, request: Request) -> None:
         """Keep what was left out. Find out whether the model takes images, if that is in doubt."""
         await self.conversation.learn(self.failures)
+        await self.knowledge.learn_fields(self.fields)
         await self.find_out(request)
 
     async def find_out(self, request: Request) -> None:

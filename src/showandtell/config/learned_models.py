@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from showandtell.config.user_settings import read_optional, state_folder, write_atomically
-from showandtell.core.capabilities.modalities import ListedWindow, Modality
+from showandtell.core.capabilities.modalities import ListedWindow, MessageField, Modality
 from showandtell.errors import BadInput
 
 FILE = "models.json"
@@ -38,6 +38,7 @@ class LearnedModel(msgspec.Struct, frozen=True):
     key: ModelKey
     modalities: tuple[Modality, ...]
     window: ListedWindow | None = None
+    fields: tuple[MessageField, ...] = ()
 
 
 class LearnedModels:
@@ -57,20 +58,27 @@ class LearnedModels:
     def all(self) -> tuple[LearnedModel, ...]:
         """Everything that still counts."""
         fresh = map(self._fresh, (*self._stored(), *self._unwritten))
-        return tuple(model for model in fresh if model.modalities or model.window is not None)
+        return tuple(model for model in fresh if model.modalities or model.fields or model.window is not None)
 
     def find(self, key: ModelKey) -> LearnedModel:
         """What still counts of a model. Costs a `stat` unless the file has changed."""
         known = next((model for model in (*self._stored(), *self._unwritten) if model.key == key), None)
         return LearnedModel(key, ()) if known is None else self._fresh(known)
 
-    def learn(self, key: ModelKey, modalities: Iterable[Modality], window: ListedWindow | None = None) -> None:
-        """Keep modalities and a window, each in place of an older one. Blocks while the file is written."""
-        new = {modality.kind: modality for modality in modalities}
+    def learn(
+        self,
+        key: ModelKey,
+        modalities: Iterable[Modality] = (),
+        window: ListedWindow | None = None,
+        fields: Iterable[MessageField] = (),
+    ) -> None:
+        """Keep modalities, a window and fields, each in place of an older one. Blocks while the file is written."""
         before = self.find(key)
-        kept = (modality for modality in before.modalities if modality.kind not in new)
+        kinds = {modality.kind: modality for modality in (*before.modalities, *modalities)}
+        names = {field.name: field for field in (*before.fields, *fields)}
+        learned = LearnedModel(key, tuple(kinds.values()), window or before.window, tuple(names.values()))
         others = (model for model in self.all if model.key != key)
-        self._write((*others, LearnedModel(key, (*kept, *new.values()), window or before.window)))
+        self._write((*others, learned))
 
     def may_ask(self, key: ModelKey) -> bool:
         """Whether to ask a host about a model: not again within five minutes, if it doesn't tell."""
@@ -93,7 +101,8 @@ class LearnedModels:
         now = self._clock()
         modalities = tuple(modality for modality in model.modalities if modality.until > now)
         window = model.window if model.window is not None and model.window.until > now else None
-        return LearnedModel(model.key, modalities, window)
+        fields = tuple(field for field in model.fields if field.until > now)
+        return LearnedModel(model.key, modalities, window, fields)
 
     def _write(self, models: Sequence[LearnedModel]) -> None:
         try:

@@ -101,7 +101,7 @@ def test_cells_are_of_one_kind(media_types):
 @pytest.mark.parametrize(
     ("api", "true"),
     [
-        ("openai-chat", set()),
+        ("openai-chat", {"message_fields"}),
         ("openai-responses", {"flags_errors", "stateless"}),
         ("gemini", {"flags_errors", "named_results", "separate_results"}),
         ("acme-talk", set()),

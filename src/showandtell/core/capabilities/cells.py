@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -176,6 +176,8 @@ class Dialect(Struct, frozen=True):
             all.
         takes_annotations: whether an openai-chat host takes back what it read in a file, as OpenRouter's docs say of
             PDFs.
+        message_fields: whether a model's message may have fields of the host's own, which go back with it
+            (openai-chat).
         max_temperature: the highest temperature that the API takes.
         errors: what the host's errors say.
     """
@@ -199,6 +201,7 @@ class Dialect(Struct, frozen=True):
     cache_mark: str | None = None
     takes_reasoning: bool = True
     takes_annotations: bool = False
+    message_fields: bool | None = None
     container: Literal["blocks", "tool"] | None = None
     max_temperature: float = 2.0
     errors: ErrorWords = ErrorWords()
@@ -206,10 +209,10 @@ class Dialect(Struct, frozen=True):
 
 #: The members of a dialect that an API decides, and those that are true of all its hosts unless a row says
 #: otherwise. Of an API that a package brings none is true.
-LEFT_TO_API: Final = ("flags_errors", "named_results", "separate_results", "stateless")
+LEFT_TO_API: Final = ("flags_errors", "named_results", "separate_results", "stateless", "message_fields")
 API_DIALECTS: Final[Mapping[Api, frozenset[str]]] = {
     "anthropic-messages": frozenset({"flags_errors"}),
-    "openai-chat": frozenset(),
+    "openai-chat": frozenset({"message_fields"}),
     # xAI's docs, too, advise not to store a history that holds images.
     "openai-responses": frozenset({"flags_errors", "stateless"}),
     "gemini": frozenset({"flags_errors", "named_results", "separate_results"}),
@@ -242,6 +245,20 @@ class AnswerFormat(Struct, frozen=True):
     date: str = ""
 
 
+class Written(Protocol):
+    """A part of an answer that only the host that wrote it gets back. `base_url` is empty if it isn't known."""
+
+    @property
+    def provider(self) -> str:
+        """The name of the provider."""
+        ...
+
+    @property
+    def base_url(self) -> str:
+        """The address at which it was asked."""
+        ...
+
+
 class Target(Struct, frozen=True, cache_hash=True):
     """A provider, its API and a model, with everything that the planner and the renderers need to know about them.
 
@@ -250,6 +267,10 @@ class Target(Struct, frozen=True, cache_hash=True):
     Args:
         window: None if it isn't known.
         hosted: the tools that the provider runs itself, by our name and its own.
+        base_url: the address of the host that is asked. Empty if the program sends the request itself (`render`), and
+            for the inspector, which has one for each API.
+        refused_fields: names of the host's own message fields that it doesn't take back.
+        required_fields: names of message fields without which it refuses a model's message.
     """
 
     provider: str
@@ -265,6 +286,9 @@ class Target(Struct, frozen=True, cache_hash=True):
     costs: TokenCosts = TokenCosts()
     answer_format: AnswerFormat = AnswerFormat()
     hosted: tuple[tuple[str, str], ...] = ()
+    base_url: str = ""
+    refused_fields: tuple[str, ...] = ()
+    required_fields: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -294,6 +318,12 @@ class Target(Struct, frozen=True, cache_hash=True):
     def signer(self) -> str:
         """The provider whose opaque parts the model gets back. The inspector's APIs don't read each other's."""
         return f"{self.provider}:{self.api}" if self.provider == "inspector" else self.provider
+
+    def wrote(self, part: Written) -> bool:
+        """Whether the model's host wrote this part, so that it gets it back. An unknown address fits every other."""
+        return part.provider == self.signer and (
+            part.base_url == self.base_url or not (part.base_url and self.base_url)
+        )
 
     def cell(self, place: Place, media_type: str, form: Form) -> Capability | None:
         """The first cell of this place and form that lists the type."""

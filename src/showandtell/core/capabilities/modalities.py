@@ -1,8 +1,9 @@
-"""What a model takes, as its host says or as its provider's answers have shown: kinds of files, and tokens."""
+"""What a model takes, as its host says or as its provider's answers have shown: kinds of files, fields, and tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +26,19 @@ class Modality(Struct, frozen=True):
     until: float
 
 
+class MessageField(Struct, frozen=True):
+    """A field of a model's message that its host doesn't take back, or without which it refuses the message.
+
+    evidence, date, until: as in `Modality`.
+    """
+
+    name: str
+    state: Literal["refused", "required"]
+    evidence: str
+    date: str
+    until: float
+
+
 class ListedWindow(Window, frozen=True):
     """The context window that a host tells. until: when to find out again, in epoch seconds."""
 
@@ -40,6 +54,18 @@ def limit_window(target: Target, listed: Window | None) -> Target:
     if listed is None or (target.window is not None and target.window.tokens <= listed.tokens):
         return target
     return replace(target, window=Window(listed.tokens, listed.evidence, listed.date))
+
+
+def with_fields(target: Target, fields: Iterable[MessageField]) -> Target:
+    """The target with the fields that its host refuses and requires, besides those that it has."""
+    new = {field.name: field.state for field in fields}
+    if not new:
+        return target
+    known = dict.fromkeys(target.refused_fields, "refused") | dict.fromkeys(target.required_fields, "required") | new
+    refused, required = (
+        tuple(sorted(name for name, state in known.items() if state == kind)) for kind in ("refused", "required")
+    )
+    return replace(target, refused_fields=refused, required_fields=required)
 
 
 def restrict(target: Target, modalities: Iterable[Modality]) -> Target:

@@ -147,13 +147,14 @@ class Accumulator:
     """Accepts batches of one parser's events, split anywhere, and builds the message at any time, its files as claims.
 
     `usage` and `detail` are empty until the provider reports them at the end. Ids of calls must be unique: see
-    `CallIds`.
+    `CallIds`. `provider` and `base_url` are those that its opaque parts go back to.
     """
 
-    def __init__(self, provider: str) -> None:
+    def __init__(self, provider: str, base_url: str = "") -> None:
         self.usage = Usage()
         self.detail = ""
         self._provider = provider
+        self._base_url = base_url
         self._stop: Stop = "cut"
         self._items: list[_Item] = []
         self._texts: dict[str, _Text] = {}
@@ -220,7 +221,7 @@ class Accumulator:
                 return []
 
     def _opaque(self, text: str | None) -> list[Opaque]:
-        return [] if text is None else [Opaque(self._provider, text)]
+        return [] if text is None else [Opaque(self._provider, text, self._base_url)]
 
     def _apply(self, event: StreamEvent) -> None:
         match event:
@@ -239,8 +240,7 @@ class Accumulator:
                 self._items.append(text := _Text())
                 self._texts[event.id] = text
             case ReasoningEnd():
-                if event.opaque is not None:
-                    self._items.append(Opaque(self._provider, event.opaque))
+                self._items += self._opaque(event.opaque)
             case ToolInputStart():
                 self._items.append(call := _Call(event.call_id, event.tool))
                 self._calls[event.call_id] = call
@@ -252,7 +252,7 @@ class Accumulator:
             case SourceEvent(name, source):
                 self._texts[name].sources.append(source)
             case BlockRead(part):
-                self._items.append(replace(part, provider=self._provider))
+                self._items.append(replace(part, provider=self._provider, base_url=self._base_url))
             case HostedCall():
                 pass  # its blocks are what is stored
             case StepEnd():

@@ -113,6 +113,7 @@ class HostedRecord(msgspec.Struct, tag="hosted", forbid_unknown_fields=True, omi
     output: msgspec.Raw = NO_JSON
     state: HostedState = "done"
     files: dict[str, FileRecord] = msgspec.field(default_factory=dict[str, FileRecord])
+    base_url: str = ""
 
 
 PartRecord = (
@@ -204,9 +205,8 @@ def _part(record: PartRecord, folder: Path) -> DraftPart:
             block = _json(JsonRecord(record.block, record.files), folder)
             text = "" if block.text == "null" else block.text
             given, output = ("" if bytes(raw) == b"null" else _arguments(raw) for raw in (record.input, record.output))
-            return HostedBlock(
-                record.provider, text, record.call_id, record.tool, given, output, record.state, block.files
-            )
+            named = record.provider, text, record.call_id, record.tool
+            return HostedBlock(*named, given, output, record.state, block.files, record.base_url)
         case Source() | Opaque() | Approval() | Correction() | Summary():
             return record
 
@@ -359,7 +359,8 @@ class _Writer:
             case HostedBlock():
                 given, output = (_raw_arguments(text) if text else NO_JSON for text in (part.input, part.output))
                 block, files = msgspec.Raw((part.block or "null").encode()), self._files(part)
-                return HostedRecord(part.provider, block, part.call_id, part.tool, given, output, part.state, files)
+                named = part.provider, block, part.call_id, part.tool
+                return HostedRecord(*named, given, output, part.state, files, part.base_url)
             case Shown():
                 return self._record(part)
             case ToolCall():

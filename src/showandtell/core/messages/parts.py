@@ -81,16 +81,20 @@ def is_scalar(part: object) -> TypeGuard[Json]:
     return isinstance(part, Json) and part.text[:1] in {*"-0123456789tf"}
 
 
-class Opaque(Struct, frozen=True, gc=False, tag="opaque", forbid_unknown_fields=True):
-    """Opaque data to return to a provider: signatures, reasoning items. Left out for all other providers.
+class Opaque(Struct, frozen=True, gc=False, tag="opaque", forbid_unknown_fields=True, omit_defaults=True):
+    """Opaque data to return to a provider: signatures, reasoning. Left out for others, and at another base URL.
 
     >>> from showandtell import Opaque
     >>> Opaque("anthropic", "a signature").provider
     'anthropic'
+
+    Args:
+        base_url: where it came from; empty if that isn't known, so that it goes back by the provider's name alone.
     """
 
     provider: str
     text: str
+    base_url: str = ""
 
 
 #: What a provider's own tool does: it runs, has finished or failed, or waits for a person or program.
@@ -103,7 +107,7 @@ class HostedBlock(Struct, Generic[FileT], frozen=True, tag="hosted", omit_defaul
     It goes back to its provider unchanged and in its place; other providers get a line of words. `block` is its JSON
     text, with null in place of files, which `files` maps from JSON pointers. Blocks of one call share a `call_id`.
     `tool` is the provider's name of the tool, or the type of an unknown block. `input` and `output` are JSON texts for
-    people and other providers, cut if they are long, and empty if the block has none.
+    people and other providers, cut if they are long, and empty if the block has none. `base_url` is as in `Opaque`.
 
     >>> from showandtell.hosted import HostedBlock
     >>> HostedBlock("openai", '{"type": "web_search_call"}', "ws_1", "web_search", input='{"query": "kiwi"}').tool
@@ -118,6 +122,7 @@ class HostedBlock(Struct, Generic[FileT], frozen=True, tag="hosted", omit_defaul
     output: str = ""
     state: HostedState = "done"
     files: tuple[tuple[str, FileT], ...] = ()
+    base_url: str = ""
 
 
 class Source(Struct, frozen=True, gc=False, tag="source", omit_defaults=True):

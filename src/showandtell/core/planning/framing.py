@@ -29,6 +29,7 @@ from showandtell.core.messages.parts import (
 )
 from showandtell.core.planning import labels
 from showandtell.core.planning.call_ids import fit_call_id, fit_tool_name
+from showandtell.core.planning.host_parts import returned
 from showandtell.core.planning.placement import OUT_OF_VIEW, Placement
 from showandtell.core.planning.values import (
     ContainerFile,
@@ -195,7 +196,8 @@ def _assistant_parts(
         case ToolCall():
             return [fit_call(part, target)]
         case Opaque():
-            return [part] if part.provider == target.signer else []
+            own = returned(part, target)
+            return [] if own is None else [own]
         case HostedBlock():
             return _hosted_parts(cast("HostedBlock[Shown]", part), message, remaining, target, turns)
         case _:
@@ -215,17 +217,18 @@ def hosted_part(block: HostedBlock[Shown], target: Target, message: Message, tur
     """
     is_open = block.state == "running" and message.stop not in ("pause", "tool_calls")
     is_undecided = block.state == "waiting" and block.call_id not in turns.approved
-    if block.provider == target.signer and not block.block:
+    is_own = target.wrote(block)
+    if is_own and not block.block:
         return None
     # Converse takes blocks of its tools only from models that run them, and only while they are declared.
     is_undeclared = target.dialect.resend_tools and block.tool in ALL_NAMES - turns.policy.hosted
-    if block.provider != target.signer or is_undecided or is_undeclared:
+    if not is_own or is_undecided or is_undeclared:
         return labels.hosted(block)
     if is_open and not has_result(block, message):
         return labels.hosted(block)
     if block.state == "waiting":
         turns.waiting.add(block.call_id)
-    return Opaque(block.provider, block.block)
+    return Opaque(block.provider, block.block, block.base_url)
 
 
 def _hosted_parts(
@@ -251,7 +254,7 @@ def has_result(block: HostedBlock[Shown], message: Message) -> bool:
 
 def fit_call(call: ToolCall, target: Target) -> ToolCall:
     """A call in the form of the API: its id, its tool's name, and arguments that can't forge a label."""
-    own = call.opaque if call.opaque and call.opaque.provider == target.signer else None
+    own = call.opaque and returned(call.opaque, target)
     call_id, tool = fit_call_id(call.call_id, target.order.call_ids), fit_tool_name(call.tool)
     arguments = escape_json(call.arguments)
     if (call_id, tool, own) == (call.call_id, call.tool, call.opaque) and arguments is call.arguments:

@@ -73,10 +73,10 @@ def part_size(part: Part, attachments: Mapping[int, Attachment], target: Target,
             return listed_size(attachments[number], nested=nested)
         case ToolCall():
             return call_size(part, target)
-        case Opaque(provider=provider):
-            return opaque_size(part) if provider == target.signer else 0
-        case HostedBlock(provider=provider, block=block):
-            own = len(block.encode()) if provider == target.signer else 0
+        case Opaque():
+            return opaque_size(part) if target.wrote(part) else 0
+        case HostedBlock(block=block):
+            own = len(block.encode()) if target.wrote(part) else 0
             return TEXT_FRAME + max(own, text_size(labels.hosted(part).text))
         case Summary():
             return sum(text_size(label.text) for label in labels.left_out(part))

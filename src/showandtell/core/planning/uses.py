@@ -127,5 +127,5 @@ def file_uses(
 def files_of_blocks(message: Message, target: Target) -> Iterator[Shown]:
     """The files in blocks that go back to the provider that made them."""
     for part in message.parts if message.role == "assistant" else ():
-        if isinstance(part, HostedBlock) and part.provider == target.signer:
+        if isinstance(part, HostedBlock) and target.wrote(part):
             yield from (shown for _, shown in part.files)

@@ -88,7 +88,7 @@ def _half(mark: re.Match[str]) -> str:
 
 
 def _without_marks(event: StreamEvent) -> StreamEvent:
-    """Replace marks in texts that come in one piece: names, opaque parts, an error."""
+    """Join marks in texts that come in one piece: names, opaque parts, an error."""
     texts = {name: text for name in event.__struct_fields__ if isinstance(text := getattr(event, name), str)}
-    marked = {name: MARKS.sub(REPLACEMENT, text) for name, text in texts.items() if MARKS.search(text)}
+    marked = {name: join_surrogates(MARKS.sub(_half, text)) for name, text in texts.items() if MARKS.search(text)}
     return replace(event, **marked) if marked else event

@@ -40,6 +40,14 @@ def opaque_json(opaque: Opaque) -> msgspec.Raw:
         raise CannotRender(f"an opaque part of {opaque.provider} is not JSON: {error}") from error
 
 
+def opaque_fields(opaque: Opaque) -> dict[str, Tree]:
+    """Return the fields of an opaque part unchanged. Raises `CannotRender` if it isn't a JSON object."""
+    try:
+        return {**msgspec.json.decode(opaque.text, type=dict[str, msgspec.Raw])}
+    except msgspec.DecodeError as error:
+        raise CannotRender(f"an opaque part of {opaque.provider} is not a JSON object: {error}") from error
+
+
 def block_tree(block: RenderedBlock) -> Tree:
     """Return a block with its files in place. What stands there is the head of a data URL, or null for bare base64."""
     tree: Any = msgspec.json.decode(block.opaque.text)

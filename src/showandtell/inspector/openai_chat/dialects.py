@@ -225,6 +225,28 @@ LMSTUDIO = Rules(
     image=check_lmstudio_image,
 )
 
+# DeepSeek: the error from earendil-works/pi #3636, that it is about every message of the model from NousResearch/
+# hermes-agent #15325, that an empty text is enough from there and Oaklight/llm-rosetta #356, the error for images from
+# memory.
+
+
+def check_reasoning(body: wire.Body) -> None:
+    """While the model thinks, which it does by default, each of its messages must have its reasoning."""
+    for message in body.messages:
+        if isinstance(message, wire.AssistantMessage) and not isinstance(message.reasoning_content, str):
+            raise ApiError("The `reasoning_content` in the thinking mode must be passed back to the API.")
+
+
+DEEPSEEK = Rules(
+    fields=BODY_FIELDS,
+    ignores_unknown=True,
+    options=ALL_OPTIONS,
+    violation_error=openai_error_with("text"),
+    user_parts=names("text"),
+    check_limits=check_reasoning,
+    reasons=True,
+)
+
 # vLLM and llama.cpp accept what the loaded model's template accepts. That they ignore unknown fields is from memory.
 
 VLLM = Rules(
@@ -264,6 +286,7 @@ ROWS = (
     HostRow("openrouter", V1, OPENROUTER, write.OPENROUTER, write.format_openrouter_error),
     HostRow("mistral", V1, MISTRAL, write.MISTRAL, write.format_mistral_error),
     HostRow("cohere", f"/compatibility{V1}", COHERE, DEFAULT_STYLE, write.format_cohere_error),
+    HostRow("deepseek", V1, DEEPSEEK, write.DEEPSEEK),
     HostRow("ollama", V1, OLLAMA, write.OLLAMA),
     HostRow("vllm", V1, VLLM, write.VLLM, write.format_vllm_error),
     HostRow("llamacpp", V1, VLLM, write.LLAMACPP, write.format_llamacpp_error),

@@ -116,6 +116,7 @@ def read_body(body: bytes, rules: Rules = OPENAI) -> ModelRequest:
         stream_usage=decoded.stream_options is not None and decoded.stream_options.include_usage is True,
         max_tokens=decoded.max_completion_tokens or decoded.max_tokens,
         answer_schema=(answer_format(decoded) or {}).get("schema"),
+        reasons=rules.reasons,
     )
 
 

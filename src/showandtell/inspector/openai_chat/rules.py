@@ -81,7 +81,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     call_id: maximum length of a call's id. None: any.
     audio_models: models that accept audio.
     native_models: models whose tool results keep their files; for others the host moves them to a user message.
-    allows_empty: whether an assistant's content may be an empty list.
+    allows_empty: whether an assistant's content may be an empty list. reasons: whether the models always reason.
     violation_error, misplaced: the errors for a schema violation, and for a part in a message that can't hold it.
     check_order, image, check_limits: check the order of messages, one image, and limits over the whole request.
     """
@@ -100,6 +100,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     audio_models: re.Pattern[str] = AUDIO_MODELS
     native_models: re.Pattern[str] = re.compile("")
     allows_empty: bool = False
+    reasons: bool = False
     misplaced: Callable[[str, str, Path], ApiError] = misplaced_error
     check_order: Callable[[Sequence[wire.Message]], None] = check_pairs
     image: Callable[[str, str], None] = check_image

@@ -37,6 +37,7 @@ class ReplyStyle(Struct, frozen=True, kw_only=True):
     omits_nulls: whether to leave out OpenAI's null fields. extra: fields of every response. cost: US dollars per token.
     preamble: bytes before the first chunk. is_router: whether the host routes to upstreams, which its responses name
         and some of which generate images. images: data URLs of images in the response.
+    reasoning: the field of a message that has the model's reasoning.
     """
 
     id_prefix: str = "chatcmpl-"
@@ -52,6 +53,7 @@ class ReplyStyle(Struct, frozen=True, kw_only=True):
     preamble: bytes = b""
     is_router: bool = False
     images: tuple[str, ...] = ()
+    reasoning: str = "reasoning"
 
 
 DEFAULT_STYLE = ReplyStyle()
@@ -70,6 +72,8 @@ OLLAMA = ReplyStyle(
 VLLM = ReplyStyle(call_id_prefix="chatcmpl-tool-")
 LLAMACPP = ReplyStyle(call_id_prefix="")
 LMSTUDIO = ReplyStyle(call_id_prefix="", max_call_id=9)
+#: A stream begins with an empty reasoning (Oaklight/llm-rosetta #356).
+DEEPSEEK = ReplyStyle(call_id_prefix="call_00_", omits_nulls=True, reasoning="reasoning_content")
 DRAW_REQUEST = re.compile(r"\b(draw|paint|sketch|illustrate)\b", re.IGNORECASE)
 
 
@@ -87,6 +91,7 @@ def serialize_completion(reply: Reply, model: str, name: str, style: ReplyStyle 
     """The complete response. `name` is part of its id."""
     message: dict[str, Any] = {"role": "assistant", "content": reply.text or (None if not style.omits_nulls else "")}
     message |= {} if style.omits_nulls else {"refusal": None}
+    message |= {style.reasoning: reply.reasoning} if reply.reasoning else {}
     message |= {"images": _images(style)} if style.images else {}
     if reply.calls:
         message["tool_calls"] = [_tool_call(call, at, style) for at, call in enumerate(reply.calls)]
@@ -120,6 +125,8 @@ def serialize_stream(
 def _deltas(reply: Reply, style: ReplyStyle) -> Iterator[dict[str, Any]]:
     no_text = reply.calls and not reply.text and not style.omits_nulls
     yield {"role": "assistant", "content": None if no_text else "", **({} if style.omits_nulls else {"refusal": None})}
+    for chunk in ("", *split_text(reply.reasoning, CHUNK_SIZE)) if reply.reasoning else ():
+        yield {"content": None, style.reasoning: chunk}
     for chunk in split_text(reply.text, CHUNK_SIZE):
         yield {"content": chunk}
     if style.images:

@@ -70,6 +70,8 @@ EVENTS = [
     TextEnd("t1"),
     *called("call_a", '{"si', 'ze": 2}'),
     ToolInputStart("call_b", "look"),
+    ReasoningStart("r2"),
+    ReasoningEnd("r2", '{"reasoning_content":"A kiwi, I think."}'),
     ToolInputEnd("call_a"),
     ToolInputDelta("call_b", "{}"),
     ToolInputEnd("call_b"),
@@ -161,7 +163,7 @@ def test_reasoning_is_read_from_either_field_and_from_lists():
     listed = [{"type": "thinking", "thinking": [{"type": "text", "text": "three"}]}, {"type": "text", "text": "It"}]
     events = parse(sse(delta(reasoning="one"), delta(reasoning_content="two"), delta(content=listed)))
     assert [event.text for event in events if isinstance(event, ReasoningDelta)] == ["one", "two", "three"]
-    assert TextDelta("t1", "It") in events
+    assert TextDelta("t2", "It") in events
 
 
 def test_an_error_ends_the_stream():

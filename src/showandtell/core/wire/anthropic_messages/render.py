@@ -67,7 +67,7 @@ def render_entry(entry: Entry, target: Target) -> list[Tree]:
     """Return one message, or none if the entry has nothing for this provider."""
     blocks: list[Tree] = []
     for part in without_trailing_reasoning(entry.parts):
-        citations = read_citations(part.text) if isinstance(part, Opaque) and part.provider == target.signer else None
+        citations = read_citations(part.text) if isinstance(part, Opaque) and target.wrote(part) else None
         if citations is None:
             blocks += _blocks(part, entry, target)
         elif blocks and isinstance(text := blocks[-1], Mapping) and text.get("type") == "text":
@@ -179,7 +179,7 @@ def _blocks(part: EntryPart, entry: Entry, target: Target) -> list[Tree]:
             arguments = arguments_json(part.arguments)
             return [{"type": "tool_use", "id": part.call_id, "name": part.tool, "input": arguments, **_caller(part)}]
         case Opaque():
-            return [opaque_json(part)] if part.provider == target.signer else []
+            return [opaque_json(part)] if target.wrote(part) else []
         case RenderedBlock():
             return [block_tree(part)]
         case ContainerFile(file_id):

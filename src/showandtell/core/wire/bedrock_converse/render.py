@@ -117,7 +117,7 @@ def render_entry(entry: Entry, target: Target) -> list[Tree]:
     parts = without_trailing_reasoning(entry.parts)
     blocks: list[Tree] = []
     for part in parts:
-        citations = read_citations(part.text) if isinstance(part, Opaque) and part.provider == target.signer else None
+        citations = read_citations(part.text) if isinstance(part, Opaque) and target.wrote(part) else None
         if citations is None:
             blocks += _blocks(part, entry, target)
         elif blocks and isinstance(text := blocks[-1], Mapping) and "text" in text:
@@ -227,7 +227,7 @@ def _blocks(part: EntryPart, entry: Entry, target: Target) -> list[Tree]:
             return [{"toolUse": call}]
         case Opaque():
             is_taken = target.dialect.takes_reasoning or not is_reasoning(part)
-            return [opaque_json(part)] if part.provider == target.signer and is_taken else []
+            return [opaque_json(part)] if target.wrote(part) and is_taken else []
         case RenderedBlock():
             return [block_tree(part)]
         case Approval() | ContainerFile():

@@ -173,7 +173,7 @@ def _model_parts(entry: Entry, target: Target) -> list[Tree]:
                 # Of parallel calls, only the first is signed.
                 signature = None
             case Opaque():
-                parts += [_opaque_part(part)] if part.provider == target.signer else []
+                parts += [_opaque_part(part)] if target.wrote(part) else []
             case RenderedBlock():
                 parts.append(block_tree(part))
             case RenderedFile() | Result() | Approval() | ContainerFile():
@@ -186,7 +186,7 @@ def _model_parts(entry: Entry, target: Target) -> list[Tree]:
 def _call(call: ToolCall, target: Target, signature: str | None) -> Tree:
     identity = _identity(call.call_id, call.tool, target)
     part: dict[str, Tree] = {"functionCall": {**identity, "args": arguments_json(call.arguments)}}
-    if call.opaque and call.opaque.provider == target.signer:
+    if call.opaque and target.wrote(call.opaque):
         signature = call.opaque.text
     return part | {"thoughtSignature": signature} if signature else part
 

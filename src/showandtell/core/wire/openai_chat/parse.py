@@ -5,9 +5,9 @@ Hosts differ in how they number and repeat tool calls, so a call is identified b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import zip_longest
+from typing import Any, cast
 
 import msgspec
 
@@ -24,6 +24,7 @@ from showandtell.core.events.types import (
     Usage,
 )
 from showandtell.core.messages.message import Stop
+from showandtell.core.wire.host_fields import JoinedFields
 from showandtell.core.wire.hosted_blocks import Fields, read_block, to_json
 from showandtell.core.wire.open_block import OpenBlock
 from showandtell.core.wire.openai_chat.chat_types import (
@@ -33,9 +34,11 @@ from showandtell.core.wire.openai_chat.chat_types import (
     Delta,
     Error,
     Item,
+    Piece,
     PromptDetails,
     TokenCounts,
     Url,
+    read_piece,
 )
 from showandtell.core.wire.openai_chat.hosted import (
     TEXT_ITEMS,
@@ -59,10 +62,10 @@ STOP_REASONS: dict[str, Stop] = {
     "model_length": "length",  # Mistral
     "error": "error",  # Mistral, OpenRouter
 }
-#: The text field of each type of OpenRouter's reasoning details that is streamed in pieces; other types come complete.
+#: The text field of each type of OpenRouter's reasoning details that people can read.
 DETAIL_TEXT_FIELDS = {"reasoning.text": "text", "reasoning.summary": "summary"}
 #: What goes back with the call of a custom tool.
-CUSTOM = '{"type":"custom"}'
+CUSTOM = {"type": "custom"}
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
 WITHOUT_DETAIL = frozenset({"stop", "length", "tool_calls", "error"})
 
@@ -81,15 +84,7 @@ class _Call:
     is_empty: bool = True
     is_custom: bool = False
     custom: list[str] = field(default_factory=list[str])
-
-
-@dataclass(slots=True)
-class _Detail:
-    """One of OpenRouter's reasoning details. `text_field` names the field whose text is collected in `pieces`."""
-
-    fields: dict[str, Any]
-    text_field: str | None
-    pieces: list[str] = field(default_factory=list[str])
+    fields: JoinedFields = field(default_factory=JoinedFields)
 
 
 @dataclass(slots=True)
@@ -99,7 +94,8 @@ class _Reader(OpenBlock):
     calls: list[_Call] = field(default_factory=list[_Call])
     by_index: dict[int, _Call] = field(default_factory=dict[int, _Call])
     by_id: dict[str, _Call] = field(default_factory=dict[str, _Call])
-    details: list[_Detail] = field(default_factory=list[_Detail])
+    fields: JoinedFields = field(default_factory=JoinedFields)
+    thinking: JoinedFields | None = None
     hosted: HostedCalls = field(default_factory=HostedCalls)
     executed: ExecutedTools = field(default_factory=ExecutedTools)
     audio: Audio = field(default_factory=Audio)
@@ -132,17 +128,21 @@ class _Reader(OpenBlock):
             self.has_last_usage = self.has_last_usage or chunk.usage != NULL
             return
         choice = chunk.choices[0]
-        if delta := choice.delta or choice.message:
-            self.add_delta(delta, events)
+        if piece := read_piece(choice.delta):
+            self.add_piece(piece, events)
+        elif piece := read_piece(choice.message):
+            for index, call in enumerate(piece.delta.tool_calls or ()):
+                call.index = index  # in a complete message each is a separate call, whatever its id
+            self.add_piece(piece, events)
         if choice.finish_reason and not self.reason:
             self.reason = choice.finish_reason
             self.close(events)
 
-    def add_delta(self, delta: Delta, events: list[StreamEvent]) -> None:
-        if thought := delta.reasoning_content or delta.reasoning:
-            self.add_reasoning(thought, events)
-        elif delta.reasoning_details:
-            self.add_reasoning(_details_text(delta.reasoning_details), events)
+    def add_piece(self, piece: Piece, events: list[StreamEvent]) -> None:
+        delta = piece.delta
+        if piece.fields:
+            self.fields.add(piece.fields)
+            self.add_reasoning(_thought(delta), events)
         if isinstance(delta.content, str):
             self.add_text(delta.content, events)
         elif delta.content:
@@ -160,13 +160,11 @@ class _Reader(OpenBlock):
             self.close_block(events)
             url = image.image_url
             events.append(read_data_url(url.url if isinstance(url, Url) else url or ""))
-        for piece in delta.tool_calls or ():
-            self.add_call_delta(piece, events)
+        for call, own in zip_longest(delta.tool_calls or (), piece.calls):
+            self.add_call_delta(call, events, own)
         # Snowflake sends an empty one beside every text.
         if delta.function_call and (delta.function_call.name or delta.function_call.arguments):
-            self.add_call_delta(CallDelta(0, None, delta.function_call), events)
-        for detail in delta.reasoning_details or ():
-            _add_detail(detail, self.details)
+            self.add_call_delta(CallDelta(0, function=delta.function_call), events)
 
     def add_annotation(self, annotation: Fields, events: list[StreamEvent]) -> None:
         """Keep an annotation: the source of the newest text, or what the host read in a file."""
@@ -193,7 +191,7 @@ class _Reader(OpenBlock):
             case dict():  # Cloudflare parses the answer to a JSON schema
                 self.add_text(msgspec.json.encode(content).decode(), events)
             case _:
-                for raw in content:
+                for at, raw in enumerate(content):
                     fields = _any.decode(raw)
                     if str(fields.get("type") or "") not in TEXT_ITEMS:
                         self.close_block(events)
@@ -201,14 +199,32 @@ class _Reader(OpenBlock):
                         self.count += 1
                         continue
                     item = _item.decode(raw)
-                    self.add_reasoning("".join([thought.text for thought in item.thinking]), events)
+                    if item.type == "thinking":
+                        self.add_thinking(item, fields, events, is_new=at > 0)
                     self.add_text(item.text, events)
 
-    def add_call_delta(self, piece: CallDelta, events: list[StreamEvent]) -> None:
+    def add_thinking(self, item: Item, fields: Fields, events: list[StreamEvent], *, is_new: bool) -> None:
+        """Add an item of Mistral's reasoning, which goes back in its place. A stream sends it in pieces."""
+        if is_new or self.thinking is None:
+            self.close_block(events)
+            self.ensure_reasoning(events)
+            self.thinking = JoinedFields()
+        self.thinking.add(fields)
+        self.add_reasoning("".join([thought.text for thought in item.thinking]), events)
+
+    def close_block(self, events: list[StreamEvent]) -> None:
+        """End the open block, if any. The reasoning of a content list ends with what goes back."""
+        if self.thinking is not None and self.current:
+            events.append(ReasoningEnd(self.current[1], self.thinking.to_json()))
+            self.current = self.thinking = None
+        OpenBlock.close_block(self, events)
+
+    def add_call_delta(self, piece: CallDelta, events: list[StreamEvent], own: Fields | None = None) -> None:
         call = self.find_call(piece)
         if call is None:
             self.close_block(events)
             call = self.start_call(piece, events)
+        call.fields.add(own or {})
         if piece.custom and piece.custom.input:
             call.custom.append(piece.custom.input)
         arguments = piece.function.arguments if piece.function else None
@@ -239,10 +255,15 @@ class _Reader(OpenBlock):
         return call
 
     def close(self, events: list[StreamEvent]) -> None:
-        """End all blocks and calls. If the limit was hit, the last call may be cut off and stays open."""
-        self.close_block(events)
+        """End all blocks and calls. If the limit was hit, the last call may be cut off and stays open.
+
+        Reasoning that was cut off itself doesn't go back: Claude rejects it without its signature.
+        """
         is_cut = STOP_REASONS.get(self.reason, "cut") in ("length", "cut", "error")
-        kept = _serialize_details(self.details) if self.details and not is_cut else None
+        is_thought_cut = is_cut and self.current is not None and self.current[0] == "reasoning"
+        self.thinking = None if is_thought_cut else self.thinking
+        self.close_block(events)
+        kept = None if is_thought_cut else self.fields.to_json()
         files = to_json({"annotations": self.annotations}) if self.annotations else None
         for fields in filter(None, (kept, files)):
             name = f"r{self.count}"
@@ -254,7 +275,8 @@ class _Reader(OpenBlock):
                 events.append(ToolInputDelta(call.call_id, to_json({"input": "".join(call.custom)})))
             elif call.is_empty:
                 events.append(ToolInputDelta(call.call_id, "{}"))
-            events.append(ToolInputEnd(call.call_id, CUSTOM if call.is_custom else None))
+            call.fields.add(CUSTOM if call.is_custom else {})
+            events.append(ToolInputEnd(call.call_id, call.fields.to_json()))
 
     def end(self, events: list[StreamEvent], *, is_whole: bool = False) -> None:
         """End the message. One that is whole needs no reason: Snowflake gives none, or an empty one."""
@@ -286,47 +308,20 @@ def parse_full(data: bytes) -> list[StreamEvent]:
     """Parse the body of a response that wasn't streamed. Raises `BadAnswer` if it is not the API's JSON."""
     events: list[StreamEvent] = []
     reader = _Reader()
-    chunk = _chunk.decode(data)
-    for choice in chunk.choices or ():
-        _number((choice.message and choice.message.tool_calls) or ())
-    reader.feed(chunk, events)
+    reader.feed(_chunk.decode(data), events)
     reader.end(events, is_whole=True)
     return events
 
 
-def _number(calls: Sequence[CallDelta]) -> None:
-    """Give every call of a complete message an index, because each is a separate call whatever its id."""
-    for index, call in enumerate(calls):
-        call.index = index
-
-
-def _add_detail(fields: dict[str, Any], details: list[_Detail]) -> None:
-    """Add one of OpenRouter's reasoning details. A stream sends its text in pieces, and its signature last."""
-    kind = fields.get("type")
-    text_field = DETAIL_TEXT_FIELDS.get(kind) if isinstance(kind, str) else None
-    last = details[-1] if details else None
-    if last and text_field == last.text_field and text_field and last.fields.get("index") == fields.get("index"):
-        last.fields.update((key, value) for key, value in fields.items() if value is not None)
-    else:
-        last = _Detail(fields, text_field)
-        details.append(last)
-    if text_field and isinstance(text := fields.get(text_field), str):
-        last.pieces.append(text)
-
-
-def _details_text(details: Sequence[dict[str, Any]]) -> str:
-    """Return the text of reasoning details. OpenRouter repeats it in `reasoning`, and Snowflake does not."""
-    texts = [detail.get(DETAIL_TEXT_FIELDS.get(str(detail.get("type")), "")) for detail in details]
+def _thought(delta: Delta) -> str:
+    """Return the reasoning that people can read. OpenRouter repeats its details in `reasoning`, Snowflake doesn't."""
+    if isinstance(thought := delta.reasoning_content or delta.reasoning, str):
+        return thought
+    given: object = delta.reasoning_details
+    details = cast("list[object]", given) if isinstance(given, list) else []
+    fields = [cast("Fields", detail) for detail in details if isinstance(detail, dict)]
+    texts = [detail.get(DETAIL_TEXT_FIELDS.get(str(detail.get("type")), "")) for detail in fields]
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _serialize_details(details: list[_Detail]) -> str:
-    """Encode a message's details as the field of the next request. Claude rejects details without a signature."""
-    complete = [
-        {**detail.fields, **({detail.text_field: "".join(detail.pieces)} if detail.text_field else {})}
-        for detail in details
-    ]
-    return msgspec.json.encode({"reasoning_details": complete}).decode()
 
 
 def _usage(raw: bytes | msgspec.Raw) -> Usage:

@@ -15,7 +15,7 @@ from showandtell.core.planning.values import ContainerFile, Data, Entry, Rendere
 from showandtell.core.wire.extra_body import merge_extra_body, read_extra_body
 from showandtell.core.wire.hosted_tools import host_name
 from showandtell.core.wire.marks import mark_last
-from showandtell.core.wire.opaque import arguments_text
+from showandtell.core.wire.opaque import arguments_text, opaque_fields
 from showandtell.core.wire.options import Options, ToolSpec, is_strict, split_extra_body
 from showandtell.core.wire.tree import Slot, Tree
 from showandtell.errors import CannotRender
@@ -193,19 +193,19 @@ def _document(rendered: RenderedFile, form: str, target: Target) -> Tree:
 
 
 def _assistant_messages(entry: Entry, target: Target) -> list[Tree]:
-    """Return one message, with fields that the host needs back, such as `reasoning_content` or `reasoning_details`."""
+    """Return one message, with the fields that are the host's own, such as `reasoning_content`."""
     text = ""
     calls: list[Tree] = []
     items: list[Tree] = []
-    fields: dict[str, Tree] = {}
+    fields: dict[str, Tree] = dict.fromkeys(target.required_fields, "")
     for part in entry.parts:
         match part:
             case Text(text=piece) | Data(text=piece):
                 text += piece
             case ToolCall():
                 calls.append(_call(part))
-            case Opaque() if part.provider == target.signer:
-                own = _opaque_fields(part)
+            case Opaque() if target.wrote(part):
+                own = opaque_fields(part)
                 if "type" in own:
                     items += [{"type": "text", "text": text}] if text else []
                     items.append(own)
@@ -226,15 +226,12 @@ def _assistant_messages(entry: Entry, target: Target) -> list[Tree]:
 
 
 def _call(call: ToolCall) -> Tree:
-    if call.opaque is not None and "custom" in call.opaque.text:
+    """Return a call, with the fields that are the host's own, such as `extra_content`."""
+    own = {} if call.opaque is None else opaque_fields(call.opaque)
+    if own.get("type") == msgspec.Raw(b'"custom"'):
         text = msgspec.json.decode(call.arguments, type=dict[str, str]).get("input", "")
-        return {"id": call.call_id, "type": "custom", "custom": {"name": call.tool, "input": text}}
-    function = {"name": call.tool, "arguments": arguments_text(call.arguments)}
-    return {"id": call.call_id, "type": "function", "function": function}
-
-
-def _opaque_fields(opaque: Opaque) -> dict[str, Tree]:
-    try:
-        return {**msgspec.json.decode(opaque.text, type=dict[str, msgspec.Raw])}
-    except msgspec.DecodeError as error:
-        raise CannotRender(f"an opaque part of {opaque.provider} is not a JSON object: {error}") from error
+        return own | {"id": call.call_id, "type": "custom", "custom": {"name": call.tool, "input": text}}
+    function: dict[str, Tree] = {"name": call.tool, "arguments": arguments_text(call.arguments)}
+    if isinstance(more := own.get("function"), msgspec.Raw):
+        function = msgspec.json.decode(more, type=dict[str, msgspec.Raw]) | function
+    return own | {"id": call.call_id, "type": "function", "function": function}

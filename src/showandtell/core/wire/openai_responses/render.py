@@ -227,7 +227,7 @@ def _assistant_items(entry: Entry, target: Target) -> list[Tree]:
     for part in entry.parts:
         if not isinstance(part, Opaque) or (found := parse_text_fields(part.text)) is None:
             parts.append(part)
-        elif parts and isinstance(parts[-1], Text) and part.provider == target.signer:
+        elif parts and isinstance(parts[-1], Text) and target.wrote(part):
             fields[len(parts) - 1] = found
     items: list[Tree] = []
     for index, part in enumerate(without_trailing_reasoning(parts)):
@@ -242,7 +242,7 @@ def _assistant_item(part: EntryPart, fields: TextFields, target: Target) -> list
         case ToolCall():
             return [_call(part)]
         case Opaque():
-            return [opaque_json(part)] if part.provider == target.signer else []
+            return [opaque_json(part)] if target.wrote(part) else []
         case RenderedBlock():
             return [block_tree(part)]
         case RenderedFile() | Result() | Approval() | ContainerFile():
