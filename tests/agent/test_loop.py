@@ -28,7 +28,6 @@ from support.scripted import (
     FAULT,
     FAULTS,
     GEMINI,
-    GPT,
     MODELS,
     STOPS,
     begin,
@@ -355,7 +354,7 @@ def test_an_answer_without_end_is_a_typed_error_and_its_words_are_kept(model):
     assert (run.status, run.text, type(run.error).__name__) == ("error", "Half a sentence.", "BadAnswer")
 
 
-SEALS = ("c2lnbmVk", "c2VhbGVk")
+SEALS = ("c2lnbmVk", "c2VhbGVk", '"reasoning_content": "Let me see."')
 
 
 @each_api
@@ -363,12 +362,11 @@ def test_what_a_provider_needs_back_is_given_back_to_it_and_to_no_other(model):
     sealed = say("", ("c1", "echo", "{}"), thought="Let me see.", model=model)
     agent, script = scripted(sealed, say("Done.", model=model), model=model, tools=[echo])
     run, _ = go(agent)
-    # Reasoning as openai-chat streams it has no seal.
-    assert any(seal in json.dumps(script.bodies[1]) for seal in SEALS) == (model != GPT)
+    assert any(seal in json.dumps(script.bodies[1]) for seal in SEALS)
     for other in MODELS:
         agent, script = scripted(say("Hello.", model=other), model=other)
         go(agent, "and you?", conversation=run.conversation)
-        assert any(seal in json.dumps(script.bodies[0]) for seal in SEALS) == (other == model != GPT)
+        assert any(seal in json.dumps(script.bodies[0]) for seal in SEALS) == (other == model)
 
 
 def test_an_error_says_which_place_it_means_and_how_long_to_wait():

@@ -27,6 +27,7 @@ BASES = {
     "llamacpp": "/llamacpp/v1",
     "lmstudio": "/lmstudio/v1",
     "litellm": "/litellm",
+    "deepseek": "/deepseek/v1",
 }
 #: Providers whose host here is that of their API's vendor, because they have no dialect of their own.
 OTHERS = tuple(name for name in ROWS if name.removesuffix("-chat") not in BASES)

@@ -319,6 +319,12 @@ def base_of(target):
     return HOSTS.get(target.provider, BASES[target.api])
 
 
+def host_of(model, url, body):
+    """Where a script's request goes. OpenAI gives no reasoning and takes none back, so one with it is for vLLM."""
+    is_own = model.startswith(GPT) and b'"reasoning_content"' in body
+    return url.replace("/openai/", "/vllm/") if is_own else url
+
+
 def read_strictly(url, body, headers=None):
     """What the inspector reads in a request; it raises for whatever the api would answer with an error."""
     parts = urlsplit(url)
@@ -349,7 +355,7 @@ class Script:
     async def send(self, request):
         body = b"".join([piece async for piece in request.body()])
         assert len(body) == request.size
-        self.asked.append(read_strictly(request.url, body, request.headers))
+        self.asked.append(read_strictly(host_of(self.model, request.url, body), body, request.headers))
         answer = self.answer_to(body)
         self.bodies.append(json.loads(body))
         headers = {"content-type": FRAMED} if resolve(self.model).api == "bedrock-converse" else {}
@@ -422,4 +428,5 @@ def check_usable(conversation, *models):
         target = resolve(model)
         planned = plan(view, target, Everything(conversation.known()), Policy())
         request = compose(planned, target, Options(stream=True), conversation.blobs)
-        read_strictly(request.api.url(target, base_of(target), stream=True), b"".join(request.chunks()))
+        body, url = b"".join(request.chunks()), request.api.url(target, base_of(target), stream=True)
+        read_strictly(host_of(target.name, url, body), body)

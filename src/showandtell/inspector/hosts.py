@@ -28,7 +28,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "gemini.read": ("google", "vertex"),
     "bedrock.read": ("bedrock",),
     "anthropic.partners": ("anthropic-bedrock", "anthropic-vertex"),
-    "openai_chat.dialects": ("azure", "groq", "openrouter", "mistral", "cohere", *SERVERS),
+    "openai_chat.dialects": ("azure", "groq", "openrouter", "mistral", "cohere", "deepseek", *SERVERS),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from showandtell.core.capabilities.registry import INSPECTOR, is_known
 from showandtell.core.histories.openai_attachments import tag_parts
 from showandtell.core.histories.reading import (
     History,
@@ -23,9 +24,12 @@ from showandtell.core.histories.reading import (
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Stop
 from showandtell.core.messages.parts import Opaque, Text, ToolCall
+from showandtell.core.wire.host_fields import JoinedFields
+from showandtell.core.wire.openai_chat.chat_types import OURS, fields_of_call
 from showandtell.core.wire.openai_chat.parse import STOP_REASONS
 from showandtell.core.wire.openai_responses.hosted import describe_item
 from showandtell.core.wire.openai_responses.text_fields import format_text_fields
+from showandtell.errors import BadInput
 
 #: Items that only OpenAI can use, and that no tool of it made. They go back unchanged.
 OPAQUE_TYPES = frozenset({"reasoning", "compaction_trigger", "configuration_update", "item_reference"})
@@ -33,10 +37,12 @@ OPAQUE_TYPES = frozenset({"reasoning", "compaction_trigger", "configuration_upda
 NULLABLE_FIELDS = {"code_interpreter_call": {"code", "outputs"}, "image_generation_call": {"result"}}
 #: Our stop reasons by OpenAI's `incomplete_details.reason`.
 INCOMPLETE: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
+#: The fields of a chat message that are read, and so not the host's own.
+READ_FIELDS = OURS | {"attachments"}
 STATUSES: dict[str, Stop] = {"failed": "error", "cancelled": "cancelled", "incomplete": "cut", "in_progress": "cut"}
 
 
-def from_openai(messages: object) -> History:
+def from_openai(messages: object, *, provider: str | None = None) -> History:
     """Import chat messages, Responses items and responses (`ChatCompletion`, its message, `Response`), in any mixture.
 
     System and developer messages are joined in `instructions`. Adjacent items of one response become one message.
@@ -46,16 +52,29 @@ def from_openai(messages: object) -> History:
     Files get the name and id in their part's `metadata` or in the message's `attachments`; the id becomes part of the
     description. Attachments without a file are named in the message. No address in them is opened.
 
+    Args:
+        messages (object): a list of messages or items, or one of them.
+        provider (str | None): the host that wrote them, such as "openrouter". It alone gets back the fields of its
+            messages that are its own, such as `reasoning_content`, and reasoning items. None: no host gets such fields,
+            and OpenAI the items.
+
     >>> from showandtell import from_openai
     >>> history = from_openai([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hello"}])
     >>> history.instructions, len(history)
     ('Be brief.', 1)
     """
-    reading = Reading()
+    reading = Reading(None if provider is None else signer_of(provider))
     for index, item in enumerate(list_items(messages)):
         with located_errors(place := f"messages[{index}]"):
             _read_item(item, place, reading)
     return reading.history
+
+
+def signer_of(provider: str) -> str:
+    """Who gets the opaque parts of a provider's messages. Raises `BadInput` for what is no provider's name."""
+    if not isinstance(provider, str) or not is_known(provider):  # pyright: ignore[reportUnnecessaryIsInstance] - input
+        raise BadInput(f"provider is {provider!r}: give the name of a provider, such as 'openrouter', or None")
+    return f"{provider}:openai-chat" if provider == INSPECTOR else provider
 
 
 def _read_item(item: Any, place: str, reading: Reading) -> None:
@@ -110,10 +129,10 @@ def _item(item: Any, place: str, reading: Reading) -> None:
     match item:
         case {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}:
             fields = {key: item[key] for key in ("namespace", "caller") if item.get(key)}
-            own = to_opaque("openai", fields) if fields else None
+            own = to_opaque(reading.provider or "openai", fields) if fields else None
             reading.add_assistant([ToolCall(call_id, name, arguments, own)], extend=True)
         case {"type": "custom_tool_call", "call_id": call_id, "name": name, "input": arguments}:
-            own = Opaque("openai", to_json({"type": "custom_tool_call"}))
+            own = Opaque(reading.provider or "openai", to_json({"type": "custom_tool_call"}))
             reading.add_assistant([ToolCall(call_id, name, to_json({"input": arguments}), own)], extend=True)
         case {"type": "function_call_output" | "custom_tool_call_output", "call_id": call_id, "output": output}:
             reading.add_result(call_id, _content(output, f"{place}.output"), place)
@@ -123,35 +142,46 @@ def _item(item: Any, place: str, reading: Reading) -> None:
                 [decode_file(data, f"image/{form}", description=item.get("revised_prompt"))], extend=True
             )
         case {"type": str() as kind} if kind in OPAQUE_TYPES:
-            reading.add_assistant([to_opaque("openai", item)], extend=True)
+            reading.add_assistant([to_opaque(reading.provider or "openai", item)], extend=True)
         case {"type": str() as kind}:
             whole = without_nulls(item, NULLABLE_FIELDS.get(kind, ()))
-            block = reading.keep(describe_item(whole, len(reading.hosted)), "openai")
+            block = reading.keep(describe_item(whole, len(reading.hosted)), reading.provider or "openai")
             reading.add_assistant([block], extend=True)
         case _:
             raise unsupported(place, item)
 
 
 def _assistant_parts(message: Item, place: str, reading: Reading) -> Parts:
-    """The parts of an assistant message: text and audio, then tool calls."""
-    parts = _content(message.get("content"), place, message.get("attachments"))
+    """The parts of an assistant message: text and audio, then tool calls, and the fields that are the host's own."""
+    parts = _content(message.get("content"), place, message.get("attachments"), reading.provider)
     parts += text_parts(message.get("refusal"))
-    if phase := format_text_fields(message.get("phase")):
-        parts = [piece for part in parts for piece in (part, Opaque("openai", phase))]
+    is_item = "type" in message or reading.provider is None
+    if is_item and (phase := format_text_fields(message.get("phase"))):
+        parts = [piece for part in parts for piece in (part, Opaque(reading.provider or "openai", phase))]
     if audio := message.get("audio"):
         parts += _audio(audio)
     for index, call in enumerate(message.get("tool_calls") or ()):
-        parts.append(_call(call, f"{place}.tool_calls[{index}]"))
+        parts.append(_call(call, f"{place}.tool_calls[{index}]", reading.provider))
     if function_call := message.get("function_call"):
         parts.append(ToolCall(f"call_{len(reading.calls) + 1}", function_call["name"], function_call["arguments"]))
-    return parts
+    fields = {} if is_item else {name: value for name, value in message.items() if name not in READ_FIELDS}
+    return [*parts, *_own(fields, reading.provider)]
 
 
-def _call(call: Item, place: str) -> ToolCall:
+def _own(fields: Item, provider: str | None) -> list[Opaque]:
+    """The fields of a message or call that are the host's own, for the host alone."""
+    joined = JoinedFields()
+    joined.add(fields)
+    text = joined.to_json() if provider else None
+    return [Opaque(provider, text)] if provider and text else []
+
+
+def _call(call: Item, place: str, provider: str | None) -> ToolCall:
     match call:
         case {"id": call_id, "function": {"name": name, "arguments": arguments}}:
             # Some hosts and libraries give arguments as an object.
-            return ToolCall(call_id, name, arguments if isinstance(arguments, str) else to_json(arguments or {}))
+            text = arguments if isinstance(arguments, str) else to_json(arguments or {})
+            return ToolCall(call_id, name, text, next(iter(_own(fields_of_call(call), provider)), None))
         case {"id": call_id, "custom": {"name": name, "input": arguments}}:
             return ToolCall(call_id, name, arguments)
         case _:
@@ -170,11 +200,15 @@ def _audio(audio: Item) -> Parts:
     return files + text_parts(audio.get("transcript"))
 
 
-def _content(content: str | list[Item] | None, place: str, attachments: object = None) -> Parts:
+def _content(
+    content: str | list[Item] | None, place: str, attachments: object = None, provider: str | None = None
+) -> Parts:
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     items = [
-        (item, part) for index, item in enumerate(content or ()) for part in _part(item, f"{place}.content[{index}]")
+        (item, part)
+        for index, item in enumerate(content or ())
+        for part in _part(item, f"{place}.content[{index}]", provider)
     ]
     return tag_parts(items, attachments)
 
@@ -183,7 +217,7 @@ def _text(content: str | list[Item] | None, place: str) -> str:
     return "\n\n".join(part.text for part in _content(content, place) if isinstance(part, Text))
 
 
-def _part(part: Any, place: str) -> Parts:
+def _part(part: Any, place: str, provider: str | None) -> Parts:
     match part:
         case {"type": "text" | "input_text" | "output_text", "text": text} | {"type": "refusal", "refusal": text}:
             return text_parts(text)
@@ -204,7 +238,7 @@ def _part(part: Any, place: str) -> Parts:
         case {"type": "file", "file": file} | {"type": "input_file", **file}:
             return [_file(file, place)]
         case {"type": "thinking"}:
-            return []  # thoughts without a signature are dropped, as in a stream
+            return [*_own(part, provider)]
         case _:
             raise unsupported(place, part)
 

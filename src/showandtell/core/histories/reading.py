@@ -28,8 +28,12 @@ Parts: TypeAlias = list[DraftPart]
 
 @dataclass(slots=True)
 class Reading:
-    """The state of an importer: the history so far, and the tool of each call by call id."""
+    """The state of an importer: the history so far, and the tool of each call by call id.
 
+    provider: who gets back what only the host of the messages can read. None: nobody, or the API's own vendor.
+    """
+
+    provider: str | None = None
     history: History = field(default_factory=History)
     calls: dict[str, str] = field(default_factory=dict[str, str])
     hosted: dict[str, str] = field(default_factory=dict[str, str])

@@ -2,15 +2,13 @@
 
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.events.accumulate import Accumulator
-from showandtell.core.events.types import ReasoningDelta
-from showandtell.core.messages.parts import Opaque, Text, ToolCall
+from showandtell.core.messages.parts import Opaque, ToolCall
 from showandtell.core.planning.framing import fit_call
 from showandtell.core.planning.host_parts import returned
 from showandtell.core.planning.values import Entry
@@ -18,9 +16,8 @@ from showandtell.core.wire.openai_chat.parse import parse_full
 from showandtell.core.wire.openai_chat.render import render_entry
 from showandtell.core.wire.tree import to_values
 from support.builders import parser_of
-from support.fixtures import png
 from support.pieces import as_json, call_fields, function_fields, message_fields, pieces_of
-from support.streams.openai_chat import DONE, delta, sse
+from support.streams.openai_chat import DONE, delta
 
 HERE, ELSEWHERE = "https://api.deepseek.com", "https://api.openai.com/v1"
 TARGET = replace(resolve("openai-chat:deepseek-v4-pro"), base_url=HERE)
@@ -61,7 +58,9 @@ def test_fields_of_any_name_and_shape_go_back_as_a_whole_answer_has_them(own, of
     message = {"role": "assistant", "content": "Hm.", **own}
     message["tool_calls"] = [{**CALL, **of_call, "function": {**function, **of_function}}]
     pieces = [{name: piece} for name, value in own.items() for piece in pieces_of(value, random, name)]
-    calls = [{"function": {name: piece}} for name, item in of_function.items() for piece in pieces_of(item, random, name)]
+    calls = [
+        {"function": {name: piece}} for name, item in of_function.items() for piece in pieces_of(item, random, name)
+    ]
     calls += [{name: piece} for name, item in of_call.items() for piece in pieces_of(item, random, name)]
     deltas = [delta(content="Hm."), *(delta(**piece) for piece in pieces)]
     deltas += [delta(tool_calls=[{"index": 0, **CALL, "function": function}])]

@@ -119,7 +119,7 @@ _known = msgspec.json.Decoder(KnownDelta)
 _delta = msgspec.json.Decoder(Delta)
 _fields = msgspec.json.Decoder(Fields)
 REASONING = ("reasoning_content", "reasoning", "reasoning_details")
-OURS = frozenset(Delta.__struct_fields__)
+OURS = frozenset(Delta.__struct_fields__) - {*REASONING}
 OUR_CALLS, OUR_FUNCTIONS = frozenset(CallDelta.__struct_fields__), frozenset(Function.__struct_fields__)
 
 
@@ -132,14 +132,14 @@ def read_piece(raw: msgspec.Raw) -> Piece | None:
     except msgspec.ValidationError:  # a field of another name, or of another type
         delta, everything = _delta.decode(raw), _fields.decode(raw)
         own = {name: value for name, value in everything.items() if name not in OURS}
-        calls = [_call_fields(call) for call in everything.get("tool_calls") or ()]
+        calls = [fields_of_call(call) for call in everything.get("tool_calls") or ()]
     for name in REASONING:
         if (value := getattr(delta, name)) is not None:
             own[name] = value
     return Piece(delta, own, calls)
 
 
-def _call_fields(call: Fields) -> Fields:
+def fields_of_call(call: Fields) -> Fields:
     """The fields of a call that are the host's own, such as `extra_content` with a thought signature of Gemini."""
     own = {name: value for name, value in call.items() if name not in OUR_CALLS}
     given: Fields = call.get("function") or {}
