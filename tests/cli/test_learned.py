@@ -5,7 +5,7 @@ import json
 import pytest
 
 from showandtell.config.learned_models import ModelKey, learned_models
-from showandtell.core.capabilities.modalities import ListedWindow, Modality
+from showandtell.core.capabilities.modalities import ListedWindow, MessageField, Modality
 from support.cli_runs import run
 
 BLIND = Modality("image", False, "it said: no \x1b[31mimages", "2026-11-23", 1e12)
@@ -51,3 +51,15 @@ def test_clear_forgets_one_model_or_all(known, tmp_path):
     assert [model.key.model for model in known.all] == ["ollama:llama"]
     run(tmp_path, "models", "--clear")
     assert run(tmp_path, "models").stdout == "nothing has been learned\n"
+
+
+def test_models_lists_the_fields_that_a_host_refuses_or_requires(tmp_path):
+    evidence = "it said: property 'mood' is unsupported (2026-11-29)"
+    fields = [MessageField("mood", "refused", evidence, "2026-11-29", 1e12)]
+    fields += [MessageField("plan", "required", "it said: must be passed back (2026-11-29)", "2026-11-29", 1e12)]
+    learned_models().learn(ModelKey("https://a.example/v1", "vllm:qwen"), fields=fields)
+    assert run(tmp_path, "models").stdout.splitlines() == [
+        "vllm:qwen at https://a.example/v1",
+        f"  mood: not sent back: {evidence}",
+        "  plan: always sent: it said: must be passed back (2026-11-29)",
+    ]

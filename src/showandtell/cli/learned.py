@@ -16,7 +16,7 @@ def models(
     clear: Annotated[bool, typer.Option("--clear", help="forget it, so that the next request tries again")] = False,
     json: Annotated[bool, typer.Option("--json", help="one JSON array")] = False,
 ) -> None:
-    """List which kinds of files models take or not and their context windows, as learned from hosts, or forget that."""
+    """List learned file support, message fields and context windows of models, or forget them."""
     learned = learned_models()
     chosen = tuple(known for known in learned.all if model in {None, known.key.model})
     if clear:
@@ -31,11 +31,13 @@ def models(
 
 
 def describe(known: LearnedModel) -> list[str]:
-    """A model with its base URL, then one line for each kind of file, and one for its window."""
+    """A model with its base URL, then one line for each kind of file and each field, and one for its window."""
     kinds = (
         f"  {modality.kind}: {'taken' if modality.takes else 'not taken'}: {short(modality.evidence)}"
         for modality in known.modalities
     )
+    states = {"refused": "not sent back", "required": "always sent"}
+    fields = (f"  {field.name}: {states[field.state]}: {short(field.evidence)}" for field in known.fields)
     window = known.window
     held = [] if window is None else [f"  context window: {window.tokens:,} tokens: {short(window.evidence)}"]
-    return [f"{known.key.model} at {known.key.base_url}", *kinds, *held]
+    return [f"{known.key.model} at {known.key.base_url}", *kinds, *fields, *held]
