@@ -68,12 +68,12 @@ class Host:
     async def send(self, request):
         body = json.loads(b"".join([piece async for piece in request.body()]))
         self.bodies.append(body)
-        said = [message for message in body["messages"] if message["role"] == "assistant"]
-        wrong = next(filter(None, map(self.refuse, said)), None)
+        sent_back = [message for message in body["messages"] if message["role"] == "assistant"]
+        wrong = next(filter(None, map(self.refuse, sent_back)), None)
         if wrong is not None:
             yield HttpResponse(400, {}, in_pieces(json.dumps({"error": {"message": wrong}}).encode()))
             return
-        message = self.answers[min(len(said), len(self.answers) - 1)]
+        message = self.answers[min(len(sent_back), len(self.answers) - 1)]
         yield HttpResponse(200, {}, in_pieces(b"".join(self.serialize(message))))
 
     def serialize(self, message):
@@ -89,7 +89,7 @@ class Host:
         yield b"data: %s\n\n" % json.dumps({"choices": [{"delta": {}, "finish_reason": reason}]}).encode()
 
     @property
-    def said(self):
+    def answers_sent_back(self):
         """The messages of the model in the newest request."""
         return [message for message in self.bodies[-1]["messages"] if message["role"] == "assistant"]
 
@@ -140,14 +140,14 @@ def test_each_message_has_its_own_fields_in_every_later_request(fields, stream):
     host = Host(*answers(*[fields] * 6), refuse=refuse, stream=stream)
     run = host.agent().run_sync("look")
     assert (run.status, run.error, run.text) == ("complete", None, "Done.")
-    assert [own(message) for message in host.said] == [fields] * 5
+    assert [own(message) for message in host.answers_sent_back] == [fields] * 5
 
 
 def test_a_call_has_its_own_fields_in_every_later_request():
     signed = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
     host = Host({"content": None, "tool_calls": [{**call(0), **signed}, call(1)]}, {"content": "Done."})
     run = host.agent().run_sync("look")
-    assert (run.status, host.said[0]["tool_calls"]) == ("complete", [{**call(0), **signed}, call(1)])
+    assert (run.status, host.answers_sent_back[0]["tool_calls"]) == ("complete", [{**call(0), **signed}, call(1)])
 
 
 @ways
@@ -156,7 +156,7 @@ def test_mistrals_thinking_goes_back_in_its_place(stream):
     content = [thinking, {"type": "text", "text": "Let me see."}]
     host = Host({"content": content, "tool_calls": [call(0)]}, {"content": "Done."}, stream=stream)
     run = host.agent(model="mistral:magistral-medium-latest").run_sync("look")
-    assert (run.status, host.said[0]["content"]) == ("complete", content)
+    assert (run.status, host.answers_sent_back[0]["content"]) == ("complete", content)
 
 
 def test_fields_that_hold_files_do_not_go_back():
@@ -164,7 +164,7 @@ def test_fields_that_hold_files_do_not_go_back():
     held = {"sketch": {"url": picture}, "images": [{"image_url": {"url": picture}}], "note": "kept", "empty": None}
     host = Host(*answers(held, {}))
     run = host.agent().run_sync("look")
-    assert [own(message) for message in host.said] == [{"note": "kept"}]
+    assert [own(message) for message in host.answers_sent_back] == [{"note": "kept"}]
     assert len(run.files) == 1
 
 
@@ -172,9 +172,9 @@ def test_another_base_url_gets_none_of_it_and_the_first_one_all_of_it_again():
     here, there = Host(*answers(*[OWN["tomorrow"]] * 3)), Host({"content": "Hello."})
     run = here.agent().run_sync("look")
     there.agent(ELSEWHERE).run_sync("and you?", conversation=run.conversation)
-    assert [own(message) for message in there.said] == [{}] * 3
+    assert [own(message) for message in there.answers_sent_back] == [{}] * 3
     here.agent().run_sync("back again", conversation=run.conversation)
-    assert [own(message) for message in here.said] == [*[OWN["tomorrow"]] * 3, {}]
+    assert [own(message) for message in here.answers_sent_back] == [*[OWN["tomorrow"]] * 3, {}]
 
 
 def test_a_stored_and_an_imported_conversation_keep_the_fields_and_where_they_came_from(tmp_path):
@@ -192,7 +192,7 @@ def test_a_stored_and_an_imported_conversation_keep_the_fields_and_where_they_ca
             ):
                 for host, base_url, fields in ((there, ELSEWHERE, {}), (here, HERE, OWN["OpenRouter"])):
                     await host.agent(base_url).run("go on", conversation=talk)
-                    assert [own(message) for message in host.said[:2]] == [fields] * 2
+                    assert [own(message) for message in host.answers_sent_back[:2]] == [fields] * 2
 
     asyncio.run(play())
 
@@ -217,7 +217,7 @@ def test_a_field_that_the_host_refuses_is_left_out_alone_and_remembered(words):
 
     host = Host(*answers(fields, fields, fields), refuse=refuse)
     run = host.agent().run_sync("look")
-    assert (run.status, [own(message) for message in host.said]) == ("complete", [{"mood": "good"}] * 2)
+    assert (run.status, [own(message) for message in host.answers_sent_back]) == ("complete", [{"mood": "good"}] * 2)
     assert len(host.bodies) == 4  # one of them was refused
     host.agent().run_sync("look", conversation=run.conversation)
     assert len(host.bodies) == 5
@@ -242,7 +242,10 @@ def test_a_field_that_the_host_misses_is_sent_empty_with_messages_of_others(word
     other, host = Host(*answers({}, {})), Host({"content": "Hello."}, refuse=refuse)
     run = other.agent(ELSEWHERE).run_sync("look")
     again = host.agent().run_sync("and you?", conversation=run.conversation)
-    assert (again.status, [own(message) for message in host.said]) == ("complete", [{"reasoning_content": ""}] * 2)
+    assert (again.status, [own(message) for message in host.answers_sent_back]) == (
+        "complete",
+        [{"reasoning_content": ""}] * 2,
+    )
     host.agent().run_sync("go on", conversation=run.conversation)
     assert len(host.bodies) == 3
 
@@ -281,4 +284,4 @@ def test_an_imported_history_keeps_the_fields_of_its_provider_and_of_no_other(pr
     conversation = agent.conversation()
     conversation.ingest_now(from_openai(HISTORY, provider=provider))
     agent.run_sync("go on", conversation=conversation)
-    assert own(host.said[0]) == ({"reasoning_content": "", "mood": "good"} if is_kept else {})
+    assert own(host.answers_sent_back[0]) == ({"reasoning_content": "", "mood": "good"} if is_kept else {})
