@@ -44,6 +44,7 @@ OUTSIDE = {
     "anthropic",
     "asyncio",
     "av",
+    "charset_normalizer",
     "fastapi",
     "google",
     "openai",

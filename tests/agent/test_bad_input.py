@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -86,9 +87,12 @@ def test_a_name_that_says_another_picture_is_no_claim():
 
 
 @pytest.mark.parametrize("data", ["Crème brûlée\n".encode("latin-1"), "Crème brûlée\n".encode("utf-16")])
-def test_text_in_another_encoding_is_refused_with_advice(data):
-    with pytest.raises(UnsupportedFile, match=r"menu\.txt.*is not UTF-8 text: save it as UTF-8"):
-        render(user_history(File.from_bytes(data, name="menu.txt")), model=CLAUDE)
+def test_text_in_another_encoding_is_given_as_words_that_say_which(data):
+    request = render(user_history(File.from_bytes(data, name="menu.txt")), model=CLAUDE)
+    sent = json.dumps(request.json(), ensure_ascii=False)
+    assert "Crème brûlée" in sent
+    assert re.search(r"menu\.txt[^⟧]*read as (windows-1252|utf-16le)", sent)
+    assert re.search(r"in (windows-1252|utf-16le), and models get UTF-8", request.receipts[0].reason)
 
 
 def test_a_media_type_that_does_not_parse_is_passed_over_and_reported():

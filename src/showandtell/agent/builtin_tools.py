@@ -7,10 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from msgspec import UNSET
+
 from showandtell.agent.file_tools import get_document, list_files, view_file
 from showandtell.agent.tools import Tool, as_tool, by_name
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.media_types.kinds import kind_of
+from showandtell.core.messages.conversion import text_conversion
 from showandtell.core.messages.file import File
 from showandtell.errors import BadFile, ToolError
 from showandtell.media import gate
@@ -89,7 +92,7 @@ def _read_text(path: Path) -> str:
         raise ToolError(f"{path.name} is {proof.media_type} and has no text: ask with return_original=true")
     try:
         with TemporaryDirectory(prefix="showandtell-") as folder:
-            derivative = gate.make(path, proof.media_type, "text", Path(folder))
+            derivative = gate.make(path, proof.media_type, text_conversion(proof.encoding or UNSET), Path(folder))
     except BadFile as error:
         raise ToolError(f"{path.name} {error.problem}: ask with return_original=true to see it") from error
     return f"{derivative.text or ''}{CUT if derivative.cut else ''}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from showandtell.core.events.types import ToolProgress
 from showandtell.core.messages.attachments import Attachment, Facts, find_attachment
+from showandtell.core.messages.conversion import text_conversion
 from showandtell.core.messages.derivations import DerivationRequest, Derivative, Failed
 from showandtell.core.messages.file import File
 from showandtell.core.messages.parts import Shown
@@ -75,6 +76,8 @@ class Files:
         conversion = TEXT_CONVERSIONS.get(file.kind)
         if conversion is None:
             raise BadInput(f"{format_name(file)} is {file.media_type} and has no text")
+        if conversion == "text":
+            conversion = text_conversion(facts.encoding)
         derivative = await self.convert(DerivationRequest(facts.sha256, conversion))
         if isinstance(derivative, Failed):
             raise BadInput(f"{format_name(file)} has no text that can be read: {derivative.reason}")

@@ -6,11 +6,14 @@ An answer is always shorter than the limit of a tool's result, so it is never cu
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from typing import BinaryIO
 
 from showandtell.agent.context import Files, format_name, stored_facts
 from showandtell.agent.text_pieces import CONTEXT, TextPieces
 from showandtell.core.messages.attachments import Attachment
 from showandtell.errors import BadInput
+from showandtell.media.encodings import decoded
 from showandtell.storage.blobs.threads import run_in_thread
 
 #: Maximum number of characters of an answer, if a tool's result has no limit.
@@ -44,10 +47,18 @@ async def read_document(files: Files, file: Attachment, offset: int, search: str
 async def open_pieces(files: Files, file: Attachment) -> TextPieces:
     """The text of a file in pieces: its own bytes if they are text, else what it is converted to."""
     facts = stored_facts(file)
+    if is_plain(file) and facts.encoding:
+        return await run_in_thread(decode_pieces, files.get(file.number).open, facts.encoding)
     if is_plain(file):
         return await run_in_thread(TextPieces.of, files.get(file.number).open, facts.sha256)
     data = (await files.text(file.number)).encode()
     return await run_in_thread(TextPieces.of, lambda: io.BytesIO(data))
+
+
+def decode_pieces(open: Callable[[], BinaryIO], encoding: str) -> TextPieces:  # noqa: A002 - it is what it does
+    """The text of a file in another encoding, decoded as a whole."""
+    data = "".join(decoded(open(), encoding)).encode()
+    return TextPieces.of(lambda: io.BytesIO(data))
 
 
 def is_plain(file: Attachment) -> bool:

@@ -22,11 +22,12 @@ from showandtell.core.media_types.compound import ENCRYPTED
 from showandtell.core.media_types.converters import claim_of, detect_claimed, detect_converted, find_converter
 from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.media_types.signatures import ARCHIVE, Peek, detect_type
-from showandtell.core.messages.conversion import MAX_CHARACTERS
+from showandtell.core.messages.conversion import MAX_CHARACTERS, parse_conversion
 from showandtell.errors import BadFile, DecoderBusy, TooBusy
 from showandtell.media import structure
+from showandtell.media.encodings import UTF_8, read_start
 from showandtell.media.refusals import clean_line
-from showandtell.media.text import is_other_text, name_text
+from showandtell.media.text import name_text
 from showandtell.media.turns import Budget, caller
 from showandtell.media.worker import RESPONSE_LIMIT, ChildFailed, ChildLate, WorkerPool, decode
 
@@ -87,7 +88,8 @@ class ProbeResult(Struct, frozen=True):
     """What the bytes are, by signature and structure: the IANA media type and, if they apply, size, pages and seconds.
 
     `frames` counts the frames of an animation or the pages of a TIFF, up to 10,000; None for a single one.
-    `corrected` is the type that the file claimed, by media type or by name, if its bytes say otherwise.
+    `corrected` is the type that the file claimed, by media type or by name, if its bytes say otherwise. `encoding` is
+    that of text that isn't UTF-8.
     """
 
     media_type: str
@@ -96,6 +98,7 @@ class ProbeResult(Struct, frozen=True):
     seconds: Amount | None = None
     corrected: str | None = None
     frames: Count | None = None
+    encoding: str | None = None
 
 
 class ConversionOutput(Struct, frozen=True):
@@ -131,13 +134,13 @@ def probe(path: Path, *, claimed: str | None, name: str) -> ProbeResult:
     Raises `BadFile` if the file is empty, torn, locked or without pages, has too many pixels, or stops the decoder.
     """
     claim = claim_of(claimed, name)
-    candidate = name_type(path, claim, name)
+    candidate, encoding = name_type(path, claim, name, claimed)
     result = measure(path, candidate, name)
     if result is None:
         result = ask_child("probe", path, candidate, name, ProbeResult)
         if result.media_type != candidate and AUDIO_ONLY.get(result.media_type) != candidate:
             raise BadFile(name, STOPPED, SAVE_ANEW)
-    return replace(result, corrected=find_wrong_claim(claimed, claim, result.media_type))
+    return replace(result, corrected=find_wrong_claim(claimed, claim, result.media_type), encoding=encoding)
 
 
 def measure(path: Path, media_type: str, name: str) -> ProbeResult | None:
@@ -186,7 +189,7 @@ def make(path: Path, media_type: str, conversion: str, folder: Path) -> Conversi
     name, converter = conversion.partition("?")[0], find_converter(media_type)
     is_text = media_type != "text/html" and kind_of(media_type) == "text"
     if is_text and name == "text" and (converter is None or kind_of(converter.becomes) != "text"):
-        text = read_text(path, MAX_CHARACTERS + 1)
+        text = read_text(path, MAX_CHARACTERS + 1, parse_conversion(conversion).encoding)
         return ConversionOutput(text=text[:MAX_CHARACTERS], cut=len(text) > MAX_CHARACTERS)
     target = os.fspath(folder.resolve(strict=True))
     function, becomes = (converter.function, converter.becomes) if converter is not None else ("", "")
@@ -250,8 +253,12 @@ def draw_probe(kind: Kind, codes: Sequence[str], shapes: int = 0) -> bytes:
     return ask(MEDIA, SECONDS, request, bytes, name=name, advice="try again")
 
 
-def name_type(path: Path, claim: str | None, name: str) -> str:
-    """The candidate type by signature, otherwise by text. A claim decides what archives and text are to a converter."""
+def name_type(path: Path, claim: str | None, name: str, claimed: str | None = None) -> tuple[str, str | None]:
+    """The candidate type by signature, otherwise by text, and the encoding of text that isn't UTF-8.
+
+    A claim decides what archives and text are to a converter.
+    """
+    encoding: str | None = None
     size = path.stat().st_size
     if size == 0:
         raise BadFile(name, "is empty (0 bytes)", "check that it was written before it was handed in")
@@ -260,19 +267,12 @@ def name_type(path: Path, claim: str | None, name: str) -> str:
         candidate = detect_type(peek, size)
         if candidate in {None, ARCHIVE}:
             candidate = detect_claimed(peek, claim) or candidate
-        candidate = candidate or name_text(stream, size, claim) or detect_converted(peek)
-        if candidate is None and claim and kind_of(claim) == "text":
-            refuse_other_text(stream, name)
+        if candidate is None and (found := name_text(stream, size, claim, claimed)):
+            candidate, encoding = found
+        candidate = candidate or detect_converted(peek)
     if candidate == ENCRYPTED:
         raise BadFile(name, "is locked with a password", "save it without one")
-    return candidate or UNKNOWN
-
-
-def refuse_other_text(stream: BinaryIO, name: str) -> None:
-    """Raise `BadFile` if a claimed text is text in another encoding than UTF-8: models would get wrong characters."""
-    stream.seek(0)
-    if is_other_text(stream):
-        raise BadFile(name, "is not UTF-8 text", "save it as UTF-8")
+    return candidate or UNKNOWN, None if encoding == UTF_8 else encoding
 
 
 def peek_into(stream: BinaryIO) -> Peek:
@@ -370,10 +370,9 @@ def ask(
     raise BadFile(name, problem or STOPPED, own_advice or advice, passing=answer.passing)
 
 
-def read_text(path: Path, max_characters: int = TEXT_LIMIT) -> str:
-    """The first characters of a text file."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline=None) as stream:
-        return stream.read(max_characters)
+def read_text(path: Path, max_characters: int = TEXT_LIMIT, encoding: str | None = None) -> str:
+    """The first characters of a text file, in UTF-8 unless its facts name another encoding."""
+    return read_start(path.open("rb"), encoding, max_characters)
 
 
 def close() -> None:

@@ -28,7 +28,8 @@ def format_label(kind: str, number: int) -> str:
 class Facts(Struct, frozen=True, gc=False):
     """Verified facts about bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds if any.
 
-    `frames` is set for a file with several images: an animation, or a TIFF of several pages.
+    `frames` is set for a file with several images: an animation, or a TIFF of several pages. `encoding` is that of text
+    in another one than UTF-8, such as "windows-1252": what reads the file as text decodes it.
 
     >>> from showandtell import Agent, builtin_tools
     >>> from showandtell.samples import folder
@@ -45,6 +46,7 @@ class Facts(Struct, frozen=True, gc=False):
     pages: int | None = None
     seconds: float | None = None
     frames: int | None = None
+    encoding: str | UnsetType = UNSET
 
     @property
     def kind(self) -> Kind:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode
 
-from msgspec import Struct, structs
+from msgspec import Struct, UnsetType, structs
 
 from showandtell.errors import BadInput
 
@@ -26,7 +26,7 @@ class Conversion(Struct, frozen=True):
     crop: left, top, right, bottom in pixels of the upright original.
     first_page, max_count: the first page, and the maximum number of pages or frames. pages: only these pages.
     audio_type: the media type of a video's audio track; None for no audio.
-    by: who describes a picture.
+    by: who describes a picture. encoding: that of a text that isn't UTF-8.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Conversion(Struct, frozen=True):
     pages: tuple[int, ...] | None = None
     audio_type: str | None = None
     by: str | None = None
+    encoding: str | None = None
 
 
 def parse_numbers(text: str) -> tuple[int, ...]:
@@ -59,6 +60,7 @@ PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "bytes": ("bytes", int),
     "crop": ("crop", parse_numbers),
     "first": ("first_page", int),
+    "from": ("encoding", str),
     "most": ("max_count", int),
     "only": ("pages", parse_numbers),
     "pixels": ("pixels", int),
@@ -75,6 +77,11 @@ def serialize_conversion(conversion: Conversion) -> str:
         if value is not None and value != ():
             query[key] = ",".join(map(str, cast("tuple[object, ...]", value))) if type(value) is tuple else str(value)
     return conversion.name + ("?" + urlencode(query, safe="/,") if query else "")
+
+
+def text_conversion(encoding: str | UnsetType) -> str:
+    """The conversion of a file to text, whose own text may be in another encoding than UTF-8."""
+    return serialize_conversion(Conversion("text", encoding=encoding or None))
 
 
 def parse_conversion(text: str) -> Conversion:

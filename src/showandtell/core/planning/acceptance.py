@@ -26,6 +26,8 @@ def is_seen(cell: Capability | None) -> TypeGuard[Capability]:
 
 def find_cell(place: Place, file: Source, target: Target, known: Derivations) -> tuple[Capability | None, str]:
     """The cell that takes a file at a place, and the reason; without a cell, why it isn't taken."""
+    if isinstance(file, Facts) and file.encoding:
+        return None, f"its text is in {file.encoding}, and models get UTF-8"
     form = "inline" if isinstance(file, Facts) else file.form
     at = "a tool result" if place == "tool_result" else "a user message"
     cell = target.cell(place, file.media_type, form)

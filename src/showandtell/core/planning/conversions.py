@@ -17,7 +17,7 @@ from showandtell.core.capabilities.cells import Capability, FileLimits, Form, Pl
 from showandtell.core.media_types.converters import shown_as
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.attachments import Address, Facts
-from showandtell.core.messages.conversion import Conversion, serialize_conversion
+from showandtell.core.messages.conversion import Conversion, serialize_conversion, text_conversion
 from showandtell.core.messages.parts import Selection
 
 #: The part of a request's bytes that one file's conversions may take, before base64. Stored conversions depend on it.
@@ -124,7 +124,7 @@ def file_options(
     if becomes == PDF:
         yield from page_options(target, places, max_count=min(MAX_PAGES, file.pages or MAX_PAGES))
     if kind in {"document", "text"} or file.kind == "text":
-        yield ConversionOption("text")
+        yield ConversionOption(text_conversion(file.encoding))
 
 
 def whole_options(becomes: str, target: Target, places: tuple[Place, ...]) -> Iterator[ConversionOption]:

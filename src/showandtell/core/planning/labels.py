@@ -137,6 +137,8 @@ def title(file: Attachment, call_id: str | None, note: str = "") -> str:
     details = [f"{file.label}: {escape_line(file.name)}", provenance(file, call_id)]
     if file.corrected:
         details.append(f"it claimed to be {escape_line(file.corrected)} and is {escape_line(file.media_type)}")
+    if file.facts and file.facts.encoding:
+        details.append(f"read as {file.facts.encoding}")
     if note:
         details.append(note)
     if file.description:

@@ -178,7 +178,7 @@ def substitutes(
 
     Limits of pixels and pages hold for any form of a file, limits of bytes only for inline files.
     """
-    if isinstance(file, Address):
+    if isinstance(file, Address) or file.encoding:
         return
     own = DerivationRequest(file.sha256, UPLOAD, target.upload_scope)
     takes_ids = is_seen(target.cell(place, file.media_type, "file_id"))

@@ -16,6 +16,7 @@ from showandtell.media.convert.sheets import SPREADSHEET, write_sheets
 from showandtell.media.convert.slides import write_slides
 from showandtell.media.convert.word import write_document
 from showandtell.media.convert.zipped import SAVE_AGAIN
+from showandtell.media.encodings import read_start
 from showandtell.media.refusals import TOO_DEEP, explain_damage
 
 #: Maximum characters of a page to parse; most of a large page are scripts.
@@ -45,9 +46,9 @@ def make_text(path: str, media_type: str, conversion: Conversion, folder: str) -
 
     Takes docx, xlsx, xls, ods, pptx and HTML. Raises `BadFile` if it is torn, locked, hostile, or none of these.
     """
-    del conversion, folder
+    del folder
     try:
-        text, cut = write_text(path, media_type)
+        text, cut = write_text(path, media_type, conversion.encoding)
     except RecursionError:
         raise BadFile("", TOO_DEEP, SAVE_AGAIN) from None
     except (BadFile, MemoryError):
@@ -61,8 +62,8 @@ def make_text(path: str, media_type: str, conversion: Conversion, folder: str) -
     return {"text": text[:MAX_CHARACTERS], "cut": cut or len(text) > MAX_CHARACTERS}
 
 
-def write_text(path: str, media_type: str) -> tuple[str, bool]:
-    """The text, and whether its end is missing."""
+def write_text(path: str, media_type: str, encoding: str | None = None) -> tuple[str, bool]:
+    """The text, and whether its end is missing. `encoding` is that of a web page that isn't UTF-8."""
     if media_type in UNREADABLE:
         raise BadFile("", "is in a format that can't be read here", f"save it as {UNREADABLE[media_type]}")
     if media_type in WORKBOOKS:
@@ -72,14 +73,14 @@ def write_text(path: str, media_type: str) -> tuple[str, bool]:
     if media_type in DOCUMENTS:
         return write_document(path)
     if media_type == "text/html":
-        return write_page(path)
+        return write_page(path, encoding)
     raise BadFile("", f"is of a type that can't be read here ({media_type})", "save it as PDF or as plain text")
 
 
-def write_page(path: str) -> tuple[str, bool]:
+def write_page(path: str, encoding: str | None) -> tuple[str, bool]:
     """A web page as Markdown; unchanged if the extra is not installed."""
-    with Path(path).open(encoding="utf-8-sig", errors="replace") as stream:
-        page = stream.read(PAGE_LIMIT + 1)
+    with Path(path).open("rb") as stream:
+        page = read_start(stream, encoding, PAGE_LIMIT + 1)
     try:
         text, cut = write_markdown(page[:PAGE_LIMIT])
     except BadFile as error:

@@ -19,11 +19,17 @@ from starlette.responses import Response
 
 from showandtell.core.media_types.claims import suffix_of
 from showandtell.core.messages.attachments import Facts
-from showandtell.core.messages.conversion import MAX_CHARACTERS, Conversion, serialize_conversion
+from showandtell.core.messages.conversion import (
+    MAX_CHARACTERS,
+    Conversion,
+    serialize_conversion,
+    text_conversion,
+)
 from showandtell.core.messages.derivations import Failed
 from showandtell.core.messages.file_json import is_visual
 from showandtell.errors import BadFile, DecoderBusy, FileChanged, NotFound, ShowAndTellError, TooBusy
 from showandtell.media import gate
+from showandtell.media.encodings import read_start
 from showandtell.media.turns import caller
 from showandtell.server.auth.authenticate import USER_KEY, CurrentUser
 from showandtell.server.downloads import LimitedDownload
@@ -115,6 +121,7 @@ class ContentRequest(Struct, frozen=True):
             name,
             facts.media_type,
             tag or facts.sha256,
+            encoding=facts.encoding or "utf-8",
             when_changed=partial(recheck, self.store, self.user, self.id),
         )
 
@@ -216,7 +223,8 @@ async def send_text(file: File) -> Response:
     if file.facts.kind == "text" and file.facts.media_type != "text/html":
         text, cut = await run_long_job(read_text, file)
     else:
-        result = await convert(file.store, file.owner, file.facts, TEXT_CONVERSIONS.get(file.facts.kind, "text"))
+        conversion = TEXT_CONVERSIONS.get(file.facts.kind) or text_conversion(file.facts.encoding)
+        result = await convert(file.store, file.owner, file.facts, conversion)
         if isinstance(result, Failed):
             raise NotFound(f"{file.name} has no text: it {result.reason}")
         text, cut = result.text, result.cut
@@ -251,8 +259,7 @@ def render_image(file: ContentRequest, recipe: str) -> bytes:
 def read_text(file: ContentRequest) -> tuple[str, bool]:
     """The text of a text file, and whether there is more. Raises `StorageFailed` if the store hangs."""
     stored = file.store.blobs.for_owner(file.owner).open(file.facts)
-    with io.TextIOWrapper(stored, encoding="utf-8-sig", errors="replace", newline=None) as stream:
-        text = stream.read(MAX_CHARACTERS + 1)
+    text = read_start(stored, file.facts.encoding or None, MAX_CHARACTERS + 1)
     return text[:MAX_CHARACTERS], len(text) > MAX_CHARACTERS
 
 

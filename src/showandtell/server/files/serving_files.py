@@ -62,7 +62,7 @@ UNQUOTABLE: Final = re.compile(r"[^ !#$&'()+,.0-9=@A-Z\[\]^_`a-z{}~-]", re.ASCII
 class ServedFile(Struct, frozen=True):
     """Bytes to serve: a function that opens them, their size, name and media type, and a tag of the version.
 
-    `when_changed` is called if the stored bytes turn out to be missing or damaged.
+    `encoding` is that of text. `when_changed` is called if the stored bytes turn out to be missing or damaged.
     """
 
     open: Callable[[], BinaryIO]
@@ -71,6 +71,7 @@ class ServedFile(Struct, frozen=True):
     media_type: str
     tag: str
     extra: Mapping[str, str] = {}
+    encoding: str = "utf-8"
     when_changed: Callable[[], Awaitable[None]] | None = None
 
     @property
@@ -97,7 +98,7 @@ def headers_of(file: ServedFile, *, download: bool) -> dict[str, str]:
         **CACHE_HEADERS,
         "etag": file.etag,
         "accept-ranges": "bytes",
-        "content-type": content_type or OCTET_STREAM,
+        "content-type": (content_type or OCTET_STREAM).replace("charset=utf-8", f"charset={file.encoding}"),
         "content-disposition": disposition(file.name, inline=inline),
         **file.extra,
     }

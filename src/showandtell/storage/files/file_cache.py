@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
+from msgspec import UNSET
+
 from showandtell.core.collect.entry import collect
 from showandtell.core.limits import MAX_FILE_BYTES
 from showandtell.core.media_types.claims import normalize_type, read_claim
@@ -187,6 +189,7 @@ class FileCache:
             proof.pages,
             proof.seconds,
             proof.frames,
+            proof.encoding or UNSET,
         )
         if self.reference is not None:
             self.reference(facts.sha256, facts.size)
