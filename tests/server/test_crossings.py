@@ -19,6 +19,14 @@ WORD = "xylophone"
 PRIVATE = File.from_bytes(f"{WORD} bytes".encode(), "text/plain", f"{WORD}.txt", f"{WORD} told", audience="user")
 
 
+MODELS_OWN = File.from_bytes(b"zeppelin", "text/plain", "zeppelin.txt", audience="assistant")
+
+
+def show_the_model() -> File:
+    """Show what is for the model alone."""
+    return MODELS_OWN
+
+
 def show() -> list:
     """Show what is for the user alone."""
     return ["Shown.", PRIVATE, Text(f"{WORD} noted", "user"), {"inside": Text(f"{WORD} inside", "user")}]
@@ -189,3 +197,85 @@ async def test_in_a_shared_conversation_it_is_for_the_owner(tmp_path):
         for view in VIEWS:
             assert WORD not in await view(owner), view
         assert WORD in json.dumps(await owner.page(owner.ann))
+
+
+async def lifted_by_chat(owner):
+    await owner.site.post("look", "other", files=[owner.file], lift=[owner.file], session=owner.ann)
+    return await owner.newest()
+
+
+async def lifted_where_it_is(owner):
+    await owner.site.post("look", owner.talk, id="m6", files=[owner.file], lift=[owner.file], session=owner.ann)
+    return await owner.newest()
+
+
+async def lifted_in_the_queue(owner):
+    body = {"message_id": "m7", "text": "look", "files": [owner.file], "lift": [owner.file]}
+    await owner.site.post("hello", "queued", session=owner.ann)
+    there = await owner.newest()
+    assert (await ask(owner.ann, "POST", "/api/pending", json=body | {"conversation_id": there.id}))[0] == 201
+    await ask(owner.ann, "GET", f"/api/conversations/{there.id}")
+    async with owner.ann.get(f"/api/chat/{there.id}/stream") as answer:
+        await answer.read()
+    return await owner.newest()
+
+
+async def lifted_by_ag_ui(owner):
+    part = {"type": "image", "source": {"type": "url", "value": owner.url}}
+    body = {"threadId": "ag-ui", "runId": "r", "messages": [{"id": "m", "role": "user", "content": [part]}]}
+    await ask(owner.ann, "POST", "/ag-ui", json=body | {"forwardedProps": {"lift": [owner.file]}})
+    return await owner.newest()
+
+
+LIFTS = [lifted_by_chat, lifted_where_it_is, lifted_in_the_queue, lifted_by_ag_ui]
+
+
+async def test_where_the_server_allows_it_the_owner_shows_the_model_a_file_for_one_message(tmp_path):
+    async with serving(tmp_path, tools=(as_tool(show),), rates=RATES, lift_audience=True) as site:
+        owner = await Owner(site).begin()
+        for lift in LIFTS:
+            conversation = await lift(owner)
+            file = list(conversation.attachments.values())[-1]
+            assert (file.audience, file.lifted, file.is_private) == ("both", True, True), lift
+            request = render(conversation, model=ELSEWHERE[0], max_tokens=1000)
+            assert f"{WORD} bytes" in json.dumps(request.json()), lift
+            assert "its owner showed it to the model for this message" in request.receipts[-1].reason
+            claimed = await site.store.uploads("ann").claim(file.id, (await site.store.create("ann")).id)
+            assert (claimed.audience, claimed.lifted) == ("user", False)
+
+
+async def test_a_lifted_file_stays_the_owners_in_a_shared_conversation_and_in_an_export(tmp_path):
+    async with serving(tmp_path, tools=(as_tool(show),), rates=RATES, lift_audience=True) as site:
+        owner = await Owner(site).begin()
+        await lifted_where_it_is(owner)
+        await owner.share("reader")
+        page = await owner.page(owner.bob)
+        parts = [part for message in page["messages"] for part in message["parts"] if part["type"] != "text"]
+        assert page["attachments"] == []
+        assert WORD not in json.dumps(parts)  # the model's words may name it
+        _, data = await ask(owner.bob, "GET", f"/api/conversations/{owner.talk}/export")
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            assert archive.namelist() == ["conversation.json"]
+        copy = await by_export(owner)
+        assert [(file.audience, file.lifted is True) for file in copy.attachments.values()] == [
+            ("user", False),
+            ("both", True),
+        ]
+
+
+async def test_nobody_lifts_what_the_server_the_owner_or_the_mark_forbids(tmp_path):
+    tools = (as_tool(show), as_tool(show_the_model))
+    async with serving(tmp_path / "off", tools=tools, rates=RATES) as site:
+        owner = await Owner(site).begin()
+        answer = await site.post("look", "new", files=[owner.file], lift=[owner.file], session=owner.ann)
+        assert answer[0] == 422
+        assert "keeps files for the user alone" in json.dumps(answer[1])
+    async with serving(tmp_path / "on", tools=tools, rates=RATES, lift_audience=True) as site:
+        owner = await Owner(site).begin()
+        await owner.share("writer")
+        theirs = await site.post("look", "new", files=[owner.file], lift=[owner.file], session=owner.bob)
+        await site.post("/show_the_model", owner.talk, id="m8", session=owner.ann)
+        other = (await owner.page(owner.ann))["attachments"][-1]["id"]
+        models = await site.post("look", "new", files=[other], lift=[other], session=owner.ann)
+        absent = await site.post("look", "new", lift=[owner.file], session=owner.ann)
+        assert [status for status, _ in (theirs, models, absent)] == [404, 422, 422]

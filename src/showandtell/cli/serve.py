@@ -147,6 +147,7 @@ def config_of(options: ServeOptions) -> Config:
         retry=retry_of(settings),
         file_policy=file_policy(settings),
         max_message_files=own.max_message_files,
+        lift_audience=own.lift_audience,
         rates=own.rate,
         admins=own.admins,
         user_keys=own.user_keys,

@@ -237,6 +237,13 @@ class ServerSection(Section, frozen=True, kw_only=True):
         About("number of processes; use PostgreSQL for more than one", ("--workers",)),
     ] = 1
     max_message_files: Annotated[AtLeast0, About("maximum files per message", ("--max-message-files",))] = 50
+    lift_audience: Annotated[
+        bool,
+        About(
+            "let owners show the model a file that is for them alone, for one message",
+            ("--lift-audience/--keep-audience",),
+        ),
+    ] = False
     rate: Annotated[str, About('rate limits per user, such as "chat=60/minute, uploads=300/minute"', ("--rate",))] = ""
     admins: Annotated[
         tuple[str, ...],

@@ -38,6 +38,7 @@ class ChatOptions(TypedDict, total=False):
     hosts: tuple[str, ...]
     origins: tuple[str, ...]
     max_message_files: int
+    lift_audience: bool
     attach_addresses: Audience
     rates: str
     log_clients: bool

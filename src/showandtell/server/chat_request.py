@@ -63,7 +63,10 @@ class ClientMessage(Item, frozen=True):
 
 
 class Body(Struct, frozen=True, rename="camel"):
-    """The stock client's request body, with `model`, `if_running` and `settings` added. `message` is the last one."""
+    """The stock client's request body, with `model`, `if_running`, `settings` and `lift` added.
+
+    `message` is the last one.
+    """
 
     id: str
     messages: list[ClientMessage] = []
@@ -73,6 +76,7 @@ class Body(Struct, frozen=True, rename="camel"):
     model: str | None = None
     if_running: IfRunning = field(default="stop", name="if_running")
     settings: ConversationSettings | None = None
+    lift: list[str] = []
 
 
 class FileId(Struct, frozen=True):
@@ -89,7 +93,7 @@ class ChatRequest(Struct, frozen=True):
     """A parsed request. `content` holds texts and files in order; `client_id` is the client's id of the message.
 
     `message_id` names an earlier message to edit or to regenerate. `approvals` maps call ids to decision and reason.
-    `settings` are those of a new conversation.
+    `settings` are those of a new conversation. `lift` are the ids of files for the user alone that the model may see.
     """
 
     chat_id: str
@@ -101,6 +105,7 @@ class ChatRequest(Struct, frozen=True):
     model: str | None
     if_running: IfRunning = "stop"
     settings: ConversationSettings | None = None
+    lift: tuple[str, ...] = ()
 
     @property
     def is_edit(self) -> bool:
@@ -159,6 +164,7 @@ def parse_chat_request(data: bytes) -> ChatRequest:
         body.model,
         body.if_running,
         body.settings,
+        tuple(body.lift[:MAX_PARTS]),
     )
 
 

@@ -55,6 +55,7 @@ class Config:
         folder: what the tool `read_file` reads; without one there is no such tool.
         model_settings, limits, retry, file_policy: those of the agents. Files are as large as `place` allows.
         max_message_files: maximum number of files of a message.
+        lift_audience: the owner of a file that is for the user alone may show it to the model, for one message.
         rates: requests by group, like "chat=60/minute".
         admins: the users who may give keys of providers for everyone on the page; without accounts, the single user.
         user_keys: each user with an account may give keys of their own.
@@ -89,6 +90,7 @@ class Config:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     file_policy: FilePolicy = field(default_factory=FilePolicy)
     max_message_files: int = 50
+    lift_audience: bool = False
     rates: str = ""
     admins: tuple[str, ...] = ()
     user_keys: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from msgspec import structs
@@ -96,6 +96,14 @@ def check_number_of_files(server: Server, request: ChatRequest) -> None:
         raise BadInput(f"{len(files)} files are too many for one message: send up to {max_files}")
 
 
+def check_lift(server: Server, lift: Collection[str], files: Collection[str]) -> None:
+    """Raise `BadInput` if these files of a message can't be shown to the model: they are for the user alone."""
+    if lift and not server.config.lift_audience:
+        raise BadInput("this server keeps files for the user alone from models: send the message without `lift`")
+    if other := [name for name in lift if name not in files]:
+        raise BadInput(f"`lift` names {other[0]!r:.40}, which is no file of the message: attach it, too")
+
+
 async def make_drafts(
     server: Server, user: User, request: ChatRequest, content: Sequence[str | FileId], conversation: StoredConversation
 ) -> list[Draft]:
@@ -114,8 +122,14 @@ async def make_drafts(
         raise BadInput("there is no message: send text or a file")
     if not content:
         raise BadInput("the message is empty: send text or a file")
+    check_lift(server, request.lift, [part.id for part in content if isinstance(part, FileId)])
     uploads = server.store.uploads(user.name)
-    parts = [Text(part) if isinstance(part, str) else await uploads.claim(part.id, conversation.id) for part in content]
+    parts = [
+        Text(part)
+        if isinstance(part, str)
+        else await uploads.claim(part.id, conversation.id, lift=part.id in request.lift)
+        for part in content
+    ]
     await conversation.check_quotas(stored_facts(parts))
     author = await author_of(server.store, conversation, user.name) if server.accounts is not None else None
     return [Draft("user", tuple(parts), author=author)]

@@ -109,7 +109,15 @@ async def start(server: Server, user: User, message: PendingMessage) -> None:
     content = message.content
     parts = tuple(part.text if isinstance(part, PendingText) else FileId(part.id) for part in content.parts)
     request = ChatRequest(
-        message.conversation_id, message.client_id, parts, {}, "submit-message", None, content.model, "error"
+        message.conversation_id,
+        message.client_id,
+        parts,
+        {},
+        "submit-message",
+        None,
+        content.model,
+        "error",
+        lift=content.lift,
     )
 
     async def respond(place: Place) -> Response:
@@ -170,7 +178,7 @@ async def store_waiting(
             conversation_id,
             user.name,
             request.client_id,
-            PendingContent(parts, request.model and check_model(request.model)),
+            PendingContent(parts, request.model and check_model(request.model), request.lift),
             server.clock(),
         )
     server.pending.add(conversation_id)

@@ -14,7 +14,7 @@ from showandtell.storage.conversations.transfer import record_of
 from showandtell.storage.files.numbering import Register
 
 #: The fields of a file that don't describe it: its bytes, and its place.
-OTHERS = {"source", "within", "number", "date", "upload_id", "made_by"}
+OTHERS = {"source", "within", "number", "date", "upload_id", "made_by", "lifted"}
 WORDS = st.text("abc xyz", min_size=1, max_size=20).map(lambda text: " ".join(text.split()) or "x")
 #: A file with any details. A field that has no strategy fails the test.
 VALUES = {

@@ -1,14 +1,14 @@
 """Reads `RunAgentInput`, the body of an AG-UI request.
 
 Of its messages only the newest counts, if it is a user's, and of its other fields `resume`, the ids, and `if_running`
-in `forwardedProps`. `tools` and `context` are ignored; `messages` and `state` go back to the client if a snapshot
-repeats them.
+and `lift` in `forwardedProps`. `tools` and `context` are ignored; `messages` and `state` go back to the client if a
+snapshot repeats them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct
@@ -107,7 +107,8 @@ class RunInput(Struct, frozen=True):
     """A request. `content` is the newest message if it is a user's, else None; `approvals` maps call ids to answers.
 
     `message_id` is the client's id of that message, which may be empty. `is_legacy`: the peer speaks 0.0.x.
-    `if_running` is what happens to an answer that runs already.
+    `if_running` is what happens to an answer that runs already, `lift` are the ids of files for the user alone that the
+    model may see.
     """
 
     thread_id: str
@@ -120,6 +121,7 @@ class RunInput(Struct, frozen=True):
     state: Any
     if_running: IfRunning = "stop"
     message_id: str = ""
+    lift: tuple[str, ...] = ()
 
     def client_messages(self) -> Sequence[Any]:
         """The client's messages as plain JSON; none if it is damaged in what nobody reads."""
@@ -145,7 +147,7 @@ def parse_run_input(data: bytes) -> RunInput:
         newest = next((one for one in reversed(messages) if one.role not in PASSING_ROLES), None)
         content = read_content(newest.content) if newest is not None and newest.role == "user" else None
         state = msgspec.json.decode(body.state)
-        if_running = read_wish(msgspec.json.decode(body.forwarded_props))
+        wishes = read_wishes(msgspec.json.decode(body.forwarded_props))
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"the body is not an AG-UI request ({error}): send RunAgentInput") from None
     except UnicodeDecodeError:
@@ -159,14 +161,21 @@ def parse_run_input(data: bytes) -> RunInput:
     is_legacy = body.protocol_version is None
     ids = (body.thread_id, body.run_id, body.parent_run_id)
     message_id = newest.id if newest is not None and content is not None else ""
-    return RunInput(*ids, is_legacy, content, approvals, body.messages, state, if_running, message_id)
+    return RunInput(
+        *ids, is_legacy, content, approvals, body.messages, state, wishes.if_running, message_id, wishes.lift
+    )
 
 
-def read_wish(properties: Any) -> IfRunning:
-    """What `forwardedProps`, which may be anything, wishes for an answer that runs. Raises `ValidationError`."""
-    if not isinstance(properties, dict) or "if_running" not in properties:
-        return "stop"
-    return msgspec.convert(properties["if_running"], IfRunning)
+class Wishes(Struct, frozen=True):
+    """The fields of `forwardedProps` that are ours."""
+
+    if_running: IfRunning = "stop"
+    lift: Annotated[tuple[str, ...], msgspec.Meta(max_length=MAX_PARTS)] = ()
+
+
+def read_wishes(properties: Any) -> Wishes:
+    """What `forwardedProps`, which may be anything, asks for. Raises `ValidationError`."""
+    return msgspec.convert(properties if isinstance(properties, dict) else {}, Wishes)
 
 
 def read_answer(answer: Answer) -> tuple[bool, str]:

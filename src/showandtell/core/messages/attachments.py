@@ -124,6 +124,7 @@ class Attachment(Struct, frozen=True, gc=False):
         in_context: whether requests may hold its content. If not, the model gets its name, and reads it with a tool.
         convert: whether a model may get it in another form.
         external_id: the program's own id, `File.id`.
+        lifted: it is for the user alone, and its owner has shown it to the model for one message: so it is for both.
     """
 
     id: str
@@ -143,6 +144,12 @@ class Attachment(Struct, frozen=True, gc=False):
     convert: bool = True
     external_id: str | UnsetType = UNSET
     metadata_json: str | UnsetType = field(default=UNSET, name="metadata")
+    lifted: bool | UnsetType = UNSET
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the owner of the conversation is the only person who may see it."""
+        return self.audience == "user" or self.lifted is True
 
     @property
     def metadata(self) -> dict[str, Any] | None:
@@ -150,14 +157,17 @@ class Attachment(Struct, frozen=True, gc=False):
         return load_metadata(self.metadata_json)
 
     def as_file(self, source: bytes | Reader) -> File:
-        """A claim of this file with all of its details, but without its number: whatever takes it over starts here."""
+        """A claim of this file with all of its details, but without its number: whatever takes it over starts here.
+
+        A file whose mark was lifted is for the user alone again: it was lifted for one message.
+        """
         return File(
             source,
             self.claimed,
             self.name,
             self.description,
             id=self.external_id or None,
-            audience=self.audience,
+            audience="user" if self.lifted is True else self.audience,
             shared_by=self.origin.shared_by or None,
             in_context=self.in_context,
             metadata=self.metadata,

@@ -70,6 +70,7 @@ class FileRecord(msgspec.Struct, tag="file", forbid_unknown_fields=True, omit_de
     id: str | None = None
     metadata: dict[str, Any] | None = None
     convert: bool = True
+    lifted: bool = False
 
 
 class TextRecord(msgspec.Struct, tag="text", forbid_unknown_fields=True, omit_defaults=True):
@@ -289,7 +290,8 @@ def _source(record: FileRecord, folder: Path) -> File:
             raise BadInput(f"the data of {record.name or 'a file'} is not base64: {error}") from error
     name, shared_by = record.name or file.name, clean_name(record.shared_by) or None
     details = details_of(record) | {"name": name, "shared_by": shared_by}
-    return replace(file, **details, number=record.number, date=record.date and record.date.isoformat())
+    date = record.date and record.date.isoformat()
+    return replace(file, **details, number=record.number, date=date, lifted=record.lifted)
 
 
 @dataclass(frozen=True, slots=True)

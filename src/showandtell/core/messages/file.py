@@ -108,6 +108,7 @@ class File(Displayed):
         upload_id: only for files that were uploaded before their message.
         shared_by: only for files from another person's conversation: that person's name.
         made_by: only for files that a tool of the provider made: its name and the id of the call.
+        lifted: only for files for the user alone that their owner has shown to the model, for one message.
     """
 
     source: bytes | Path | Uri | Reader
@@ -125,6 +126,7 @@ class File(Displayed):
     convert: bool = True
     upload_id: str | None = None
     made_by: tuple[str, str] | None = None
+    lifted: bool = False
 
     def __post_init__(self) -> None:
         if self.id is not None:

@@ -60,6 +60,7 @@ def attachment_json(file: Attachment, conversation_id: str | None, link: Link | 
         "url": link(content_path(file.id, file.name)) if link else None,
         "thumbnail": link(f"/api/attachments/{file.id}/thumbnail") if link and has_thumbnail(file) else None,
         "conversation_id": conversation_id,
+        **({"lifted": True} if file.lifted is True else {}),
     }
 
 

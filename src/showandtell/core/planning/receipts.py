@@ -10,6 +10,9 @@ from showandtell.core.messages.attachments import Facts
 from showandtell.core.planning.placement import Placement
 from showandtell.core.planning.values import Receipt
 
+#: The end of the reason of a file whose mark was lifted.
+LIFTED = "; it is for the user alone, and its owner showed it to the model for this message"
+
 
 def make_receipts(placements: Sequence[Placement]) -> dict[int, Receipt]:
     """Receipts by file number. For a file that is shown twice, its newest use counts."""
@@ -25,6 +28,8 @@ def make_receipt(placement: Placement) -> Receipt:
     reason = placement.reason
     if file.corrected:
         reason += f"; it claimed to be {file.corrected} and is {file.media_type}"
+    if file.lifted is True:
+        reason += LIFTED
     return Receipt(
         number=file.number,
         name=file.name,
@@ -40,6 +45,7 @@ def make_receipt(placement: Placement) -> Receipt:
         variant=derivative,
         view=placement.view if derivative is not None else None,
         external_id=file.external_id,
+        lifted=file.lifted,
     )
 
 

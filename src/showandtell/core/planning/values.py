@@ -159,6 +159,8 @@ class Receipt(Displayed, Struct, frozen=True):
 
     Args:
         external_id: the program's own id, `File.id`. Records omit it otherwise.
+        lifted: the file is for the user alone, and its owner showed it to the model for one message. Records omit it
+            otherwise.
     """
 
     number: int
@@ -175,6 +177,7 @@ class Receipt(Displayed, Struct, frozen=True):
     variant: Derivative | None = None
     view: Selection | None = None
     external_id: str | UnsetType = UNSET
+    lifted: bool | UnsetType = UNSET
 
     @property
     def label(self) -> str:
@@ -220,6 +223,7 @@ class Receipt(Displayed, Struct, frozen=True):
             "cell": self.cell.name if self.cell else None,
             "evidence": f"{self.cell.evidence} ({self.cell.date})" if self.cell else None,
             "bytes": self.bytes,
+            **({"lifted": True} if self.lifted is True else {}),
         }
 
 

@@ -87,7 +87,7 @@ REQUEST_BODY: dict[str, Any] = {
                         "forwardedProps": {
                             "type": ["object", "null"],
                             "description": "`if_running`: a running answer is stopped (the default), answered before "
-                            "(queue), or a 409 (error)",
+                            "(queue), or a 409 (error); `lift`: ids of files for the user alone that the model may see",
                         },
                         "resume": {
                             "type": ["array", "null"],
@@ -188,7 +188,10 @@ def as_chat_request(asked: RunInput) -> ChatRequest:
     is_message = asked.content is not None
     approvals = {} if is_message else dict(asked.approvals)
     client_id = encode_ids(asked.message_id, asked.run_id) if is_message else None
-    return ChatRequest(asked.thread_id, client_id, asked.content or (), approvals, "submit-message", None, None)
+    content = asked.content or ()
+    return ChatRequest(
+        asked.thread_id, client_id, content, approvals, "submit-message", None, None, lift=asked.lift if content else ()
+    )
 
 
 def encode_ids(*ids: str) -> str:
@@ -253,7 +256,7 @@ async def send_history(server: Server, asked: RunInput, place: Place, link: Link
     messages, files = conversation.messages, conversation.attachments
     summaries = await conversation.step_summaries() if messages else {}  # a new conversation isn't stored yet
     if not conversation.is_owner:
-        private = {number for number, file in files.items() if file.audience == "user"}
+        private = {number for number, file in files.items() if file.is_private}
         files = {number: file for number, file in files.items() if number not in private}
         messages, summaries = [*map(without_user_texts, messages)], without_receipts(summaries, private)
     grouped = turns(messages)

@@ -70,6 +70,12 @@ REQUEST_BODY: dict[str, Any] = {
                             "description": "those of a new conversation, as `PUT /api/conversations/{id}/settings` "
                             "takes them; ignored for any other",
                         },
+                        "lift": {
+                            "type": "array",
+                            "items": {"type": "string"},
+                            "description": "ids of your files for the user alone that the model may see, if the "
+                            "server allows that",
+                        },
                         "if_running": {
                             "enum": ["stop", "queue", "error"],
                             "description": "a running answer is stopped (the default), answered before, or a 409",

@@ -15,6 +15,7 @@ from showandtell.errors import BadInput, NotFound
 from showandtell.server import openapi_examples
 from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.chat_request import check_message_id
+from showandtell.server.drafts import check_lift
 from showandtell.server.files.attachments import file_json
 from showandtell.server.files.file_addresses import CurrentLink
 from showandtell.server.if_running import check_is_own
@@ -92,6 +93,7 @@ class NewPending(Struct, forbid_unknown_fields=True):
     text: Annotated[str, Meta(max_length=MAX_TEXT)] = ""
     files: list[str] = []
     model: str | None = None
+    lift: list[str] = []
 
 
 class PendingChange(Struct, forbid_unknown_fields=True):
@@ -145,7 +147,8 @@ async def add_pending(
     if running is not None:
         check_is_own(running, user)
     parts = await parts_of(server, user, body.text, body.files)
-    content = PendingContent(parts, body.model and check_model(body.model))
+    check_lift(server, body.lift, body.files)
+    content = PendingContent(parts, body.model and check_model(body.model), tuple(body.lift))
     message = await pending_messages.add(
         server.store.database, conversation_id, user.name, body.message_id, content, server.clock()
     )
@@ -173,7 +176,8 @@ async def change_pending(
         before = (await pending_messages.find(database, id, user.name)).content
         text = text_of(before) if body.text is UNSET else body.text
         files = before.files if body.files is UNSET else body.files
-        content = PendingContent(await parts_of(server, user, text, files), before.model)
+        lift = tuple(file for file in before.lift if file in files)
+        content = PendingContent(await parts_of(server, user, text, files), before.model, lift)
     message, dropped = await pending_messages.edit(
         database, id, user.name, body.revision, server.clock(), content=content, place=place
     )

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 #: What a stream contains if it may have such parts.
-SIGNS = (b'"data-user-text"', b'"audience":"user"', b'"withheld"')
+SIGNS = (b'"data-user-text"', b'"audience":"user"', b'"withheld"', b'"lifted":true')
 USER_TEXT = b'data: {"type":"data-user-text"'
 #: The parts that say of a file whom it is for, and whether a model has it.
 FILES = (b'data: {"type":"data-attachment"', b'data: {"type":"data-receipt"')
@@ -18,6 +18,7 @@ FILES = (b'data: {"type":"data-attachment"', b'data: {"type":"data-receipt"')
 class _Data(Struct, frozen=True):
     audience: str = "both"
     delivery: str = ""
+    lifted: bool = False
 
 
 class _Part(Struct, frozen=True):
@@ -47,4 +48,4 @@ def is_private(event: bytes) -> bool:
     if not event.startswith(FILES):
         return event.startswith(USER_TEXT)
     about = _read_part(event.removeprefix(b"data: ")).data
-    return about.audience == "user" or about.delivery == "withheld"
+    return about.lifted or about.audience == "user" or about.delivery == "withheld"

@@ -51,10 +51,11 @@ PendingPart: TypeAlias = PendingText | PendingFile
 
 
 class PendingContent(Struct, frozen=True):
-    """What is sent: parts in order, and the model to ask, None for the one that is set then."""
+    """What is sent: parts in order; the model to ask, None for the one that is set then; files for the model to see."""
 
     parts: tuple[PendingPart, ...]
     model: str | None = None
+    lift: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -181,7 +181,7 @@ def decode_transcript(all_rows: Sequence[Row]) -> Transcript | None:
 
 def for_others(transcript: Transcript) -> Transcript:
     """A transcript for others than the owner: without texts, files and receipts of what is for the user alone."""
-    private = {number for number, file in transcript.attachments.items() if file.audience == "user"}
+    private = {number for number, file in transcript.attachments.items() if file.is_private}
     return structs.replace(
         transcript,
         messages=[without_user_texts(message) for message in transcript.messages],

@@ -83,7 +83,7 @@ async def export_conversation(
     broken = {number for number, file in files.items() if file.facts is not None and file.facts in problems}
 
     others = isinstance(conversation, StoredConversation) and not conversation.is_owner
-    private = {number for number, file in files.items() if others and file.audience == "user"}
+    private = {number for number, file in files.items() if others and file.is_private}
     if others:
         messages = [without_user_texts(message) for message in messages]
 
@@ -104,6 +104,7 @@ async def export_conversation(
 def record_of(file: Attachment, *, broken: bool = False) -> FileRecord:
     """A file's record in the archive. It has the claimed type, because the bytes are probed again on import."""
     record = FileRecord(number=file.number, **details_of(file.as_file(b"")))
+    record.audience, record.lifted = file.audience, file.lifted is True
     with suppress(ValueError):  # a caller may have given an invalid date
         record.date = dt.date.fromisoformat(file.date)
     if file.facts is not None and not broken:

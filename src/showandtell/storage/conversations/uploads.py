@@ -17,7 +17,7 @@ from showandtell.core.messages.attachments import Attachment, Facts, Origin, Pro
 from showandtell.core.messages.file import File, Reader
 from showandtell.core.messages.ids import new_id
 from showandtell.core.messages.parts import Shown
-from showandtell.errors import BadFile
+from showandtell.errors import BadFile, BadInput
 from showandtell.storage.blobs.base import BlobStore, UploadWriter
 from showandtell.storage.conversations.access import check_id, not_found, resolve
 from showandtell.storage.conversations.users import UNNAMED, name_of
@@ -110,7 +110,7 @@ class Uploads:
         conversation_id, owner = await resolve(self.database, id, self.user)
         records = await self.database.read(SELECT_ATTACHMENT, id=id)
         file = AttachedFile(read_attachment(records[0][0]), owner, conversation_id) if records else None
-        if file is None or (file.attachment.audience == "user" and owner != self.user):  # deleted, or the owner's alone
+        if file is None or (file.attachment.is_private and owner != self.user):  # deleted, or the owner's alone
             raise not_found(id)
         return file
 
@@ -122,18 +122,22 @@ class Uploads:
             raise not_found(id)
         return await collect_now(self.database, self.blobs, [(self.user, row[0])])
 
-    async def claim(self, id: str, conversation_id: str) -> File | Shown:  # noqa: A002 - it is one
+    async def claim(self, id: str, conversation_id: str, *, lift: bool = False) -> File | Shown:  # noqa: A002 - it is one
         """The file that a message of this user refers to by an id.
 
         An upload becomes a file with that id, which only one message can have. A file of the same conversation is shown
         again by its number; one of another conversation gets a new number and id, and says if another person shared it.
-        No bytes are read. Raises `BadFile` if the file's bytes no longer exist.
+        With `lift`, its owner shows the model a file for the user alone, as a new file that is for both.
+        No bytes are read. Raises `BadFile` if the file's bytes no longer exist, and `BadInput` for a file that can't be
+        lifted.
         """
         match = await self.find(id)
         attachment = match.attachment
         if isinstance(match, Upload):
             return replace(self._file(match.owner, attachment, match.facts), upload_id=id)
-        if match.conversation_id == conversation_id:
+        if lift and attachment.as_file(b"").audience != "user":
+            raise BadInput(f"{attachment.name} is not for the user alone: attach it without `lift`")
+        if match.conversation_id == conversation_id and not lift:
             return Shown(attachment.number, attachment.id)
         if attachment.facts is None or attachment.state != "ready":
             raise BadFile(
@@ -143,7 +147,7 @@ class Uploads:
             )
         file = self._file(match.owner, attachment, attachment.facts)
         if match.owner == self.user:
-            return file
+            return replace(file, audience="both", lifted=True) if lift else file
         shared_by = await name_of(self.database, match.owner) or UNNAMED
         return replace(file, shared_by=shared_by, id=None, metadata=None)
 

@@ -174,6 +174,7 @@ class Numbering:
             in_context=file.in_context,
             convert=file.convert,
             external_id=file.id or UNSET,
+            lifted=file.lifted or UNSET,
             metadata_json=UNSET if file.metadata is None else dump_metadata(file.metadata),
         )
         self.fresh[number] = attachment
