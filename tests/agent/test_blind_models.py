@@ -6,10 +6,10 @@ import json
 import pytest
 
 from showandtell import File, UnsupportedFile
-from showandtell.agent.media_errors import MODALITY
 from showandtell.config.learned_models import learned_models
 from showandtell.core.events.types import ReceiptEvent
 from showandtell.providers.exchange import Exchange
+from showandtell.providers.refused_media import MODALITY
 from showandtell.providers.retry import RetryPolicy
 from support.agents import make_agent
 from support.fixtures import pdf, png
@@ -159,11 +159,21 @@ def test_a_document_whose_pages_were_refused_goes_as_text_in_this_and_in_later_r
 
 
 @each_api
-def test_a_500_spends_its_retries_before_the_model_counts_as_blind(model):
-    agent, script = blind_agent(BLIND["llama.cpp"], model, retry=RetryPolicy(tries=2, sleep=no_time))
-    script.answers = (script.answers[0], *[script.answers[1]] * 3, script.answers[2])
+@pytest.mark.parametrize("host", ["llama.cpp", "Ollama"])
+def test_a_500_that_says_what_the_model_does_not_take_is_not_retried_with_all_its_files(model, host):
+    agent, script = blind_agent(BLIND[host], model, retry=RetryPolicy(tries=2, sleep=no_time))
     run = agent.run_sync("draw")
-    assert (run.status, script.files) == ("complete", [0, 1, 1, 1, 0])
+    assert (run.status, script.files) == ("complete", [0, 1, 0])
+
+
+@each_api
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [(500, "Internal error"), (503, "Image input is not available, try again later"), (500, "image worker overloaded")],
+)
+def test_a_5xx_that_may_pass_is_retried_with_its_files(model, status, text):
+    agent, script = blind_agent((status, text), model, retry=RetryPolicy(tries=2, sleep=no_time))
+    assert (agent.run_sync("draw").status, script.files) == ("complete", [0, 1, 1])
 
 
 def test_what_one_account_learned_does_not_count_for_another():

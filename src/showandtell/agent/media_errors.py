@@ -5,67 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from showandtell.core.capabilities.cells import Target
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Facts, format_label
 from showandtell.core.messages.derivations import DerivationRequest, Failed, rejections
 from showandtell.core.planning.labels import format_size
 from showandtell.core.planning.values import Receipt, RenderedFile
-from showandtell.core.wire.renderers import renderer_of
 from showandtell.core.wire.request import Request
 from showandtell.core.wire.tree import iter_slots
 from showandtell.errors import ProviderError
+from showandtell.providers.refusals import paths_in
+from showandtell.providers.refused_media import read_refused_media, says
 
 #: Statuses that may be about files: bad request, too large, unsupported type, unprocessable.
 REFUSALS = frozenset({400, 413, 415, 422})
-#: Statuses that are never about what a model can see: keys, busy hosts, too large bodies.
-OTHER_REASONS = frozenset({401, 402, 403, 408, 409, 413, 429})
 #: Terms for files in error texts. A 413 needs none.
 ABOUT_MEDIA = re.compile(
-    r"image|picture|pdf|document|\bfiles?\b|file_|filedata|media|audio|video|base64|mime|pixel|dimension|\bpages?\b"
+    r"image|picture|pdf|document|(?:\b|_)files?\b|file_|filedata|media|audio|video|base64|mime|pixel|dimension|\bpages?\b"
     r"|attachment|inline_?data|\bblob|\burl_|robots",
     re.IGNORECASE,
 )
-#: Paths that may lead to a file in a request. Any other path (`tools.0.name`) is not about files.
-MESSAGE_PATH = r"#?/?(messages|input|contents|request|{key})\b|^$"
 #: Servers of models without eyes want the content of a message as text. Groq: "'messages.3.content' : value must be a
 #: string"; pydantic: "Input should be a valid string"; Go: "cannot unmarshal array into Go struct field".
 ABOUT_CONTENT = re.compile(
     r"must be a string|should be a (?:valid )?string|expected (?:a )?string|cannot unmarshal array"
-    r"|not of type 'string'|invalid content type|content[^.]{0,20}not a string",
+    r"|not of type 'string'|(?:invalid|unsupported|unknown) (?:chat )?content(?:\[\]\.| part )?\s?type"
+    r"|content[^.]{0,20}not a string",
     re.IGNORECASE,
 )
 
-MEDIUM = (
-    r"(?:images?|image_url|input_image|vision|visual|multi-?modal|audio|input_audio|videos?|pdfs?|documents?|files?)"
-)
-UNSUPPORTED = r"(?:not|n't) (?:currently )?(?:supported|enabled|available)"
-MODEL = r"(?:model|endpoint|server|deployment)"
-NOT_TAKEN = (
-    r"(?:does(?:n't| not)|can(?:not|'t)|do not|don't) (?:currently )?(?:support|accept|take|handle|process|have)"
-)
-#: What follows a medium if the error is about one form of it rather than about the model.
-ONE_FORM = (
-    r"(?!/| ?(?:urls?|formats?|types?|of type|ids?|larger|bigger|in (?:tool|function|system|assistant)|by|from|with)\b)"
-)
-#: Errors of models that don't take a kind at all. Read in OpenRouter (404), vLLM, llama.cpp (500), Gemini, OpenAI,
-#: Bedrock, Ollama, DeepSeek, state of 2026-11-23.
-MODALITY = re.compile(
-    rf"no endpoints found that support [^.]*{MEDIUM}[^.]*"
-    rf"|not a (?:multi-?modal|vision) model"
-    rf"|at most 0 {MEDIUM}"
-    rf"|missing data required for {MEDIUM} input"
-    rf"|unknown variant .?(?:image|image_url|input_image|input_audio|file|input_file)\b"
-    rf"|\b{MEDIUM}[ _-](?:input|content|modality|understanding|message)s?\b[^.]{{0,30}}?{UNSUPPORTED}"
-    rf"|\b{MEDIUM}\b[^.]{{0,20}}?{UNSUPPORTED} (?:by|with|for|on|in) (?:this |the |your )?{MODEL}"
-    rf"|\b{MEDIUM}\b[^.]{{0,40}}?only (?:supported|available) (?:by|on|with|for|in) (?:certain|some|vision|multi)"
-    rf"|\b{MODEL}\b[^.]{{0,80}}?{NOT_TAKEN} (?:the |any |such )?{MEDIUM}\b{ONE_FORM}"
-    rf"|{NOT_TAKEN} (?:the )?{MEDIUM}[ _-](?:input|content|modality|understanding)s?\b"
-    rf"|text-only model|model is text-only|only (?:supports?|accepts?|takes?) text\b",
-    re.IGNORECASE,
-)
-#: OpenAI's words for audio, video and documents to a model that takes images.
-ONLY_IMAGES = re.compile(r"expected to be either text or image_url", re.IGNORECASE)
 KIND_WORDS: dict[Kind, re.Pattern[str]] = {
     "image": re.compile(r"image|vision|visual", re.IGNORECASE),
     "document": re.compile(r"pdf|document|file", re.IGNORECASE),
@@ -88,39 +55,29 @@ ONE_FILE = re.compile(
 )
 
 
-def is_about_files(error: ProviderError, target: Target) -> bool:
-    """Whether a target's provider refused a request because of its files."""
-    messages_key = re.escape(renderer_of(target.api).MESSAGES_KEY)
-    if error.path and not re.match(MESSAGE_PATH.format(key=messages_key), error.path):
+def is_about_files(error: ProviderError, request: Request) -> bool:
+    """Whether a provider refused a request because of its files.
+
+    What an error says counts; a path only if it leads to a place of the request: to files, or to another part of it.
+    """
+    if error.status not in REFUSALS or (error.path and request.leads_elsewhere(error.path)):
         return False
-    text, own = error.text, target.dialect.errors.about_files
-    return error.status in REFUSALS and (
+    text = f"{error.path}: {error.text}" if files_at(error, request) else error.text
+    return (
         error.status == 413
         or ABOUT_MEDIA.search(text) is not None
         or ABOUT_CONTENT.search(text) is not None
-        or says(own, text)
+        or says(request.target.dialect.errors.about_files, text)
     )
-
-
-def says(expression: str, text: str) -> bool:
-    """Whether an error's text has the words of an expression of `ErrorWords`; an empty one has none."""
-    return bool(expression) and re.search(expression, text, re.IGNORECASE) is not None
 
 
 def refused_kinds(error: ProviderError, request: Request) -> frozenset[Kind]:
     """The kinds of this request's files that the model doesn't take, if the error says so in words."""
-    sent = kinds_of(request)
-    if error.status in OTHER_REASONS:
+    sent, refused = kinds_of(request), read_refused_media(error, request.target.dialect.errors)
+    if refused is None:
         return frozenset()
-    own = request.target.dialect.errors.not_taken
-    if found := frozenset(kind for kind, expression in own if says(expression, error.text)):
-        return sent & found
-    if ONLY_IMAGES.search(error.text):
-        return sent - {"image"}
-    match = MODALITY.search(error.text)
-    if match is None:
-        return frozenset()
-    return frozenset(kind for kind in sent if KIND_WORDS[kind].search(match.group())) or sent
+    named = refused.kinds or frozenset(kind for kind, words in KIND_WORDS.items() if words.search(refused.words))
+    return sent & named if named else sent
 
 
 def may_be_smaller(error: ProviderError) -> bool:
@@ -140,8 +97,10 @@ def kinds_of(request: Request) -> frozenset[Kind]:
 
 
 def files_at(error: ProviderError, request: Request) -> tuple[RenderedFile, ...]:
-    """The files at the path that an error names."""
-    return request.locate(error.path) if error.path else ()
+    """The files at the closest of the paths that an error names; none if no path leads to files."""
+    paths = [error.path or "", *paths_in(error.text, request.api.MESSAGES_KEY)]
+    places = [files for files in map(request.locate, paths) if files]
+    return min(places, key=len, default=())
 
 
 def unaccepted(request: Request, accepted: Mapping[int, Receipt]) -> tuple[RenderedFile, ...]:

@@ -119,7 +119,7 @@ class Recovery:
 
     async def leave_out(self, error: ProviderError, request: Request) -> Retry:
         """Leave out the files that the error names for good, else all that no accepted request held."""
-        if not is_about_files(error, request.target):
+        if not is_about_files(error, request):
             raise error
         accepted = self.conversation.receipts
         at_path = files_at(error, request)

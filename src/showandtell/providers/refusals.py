@@ -79,8 +79,7 @@ def provider_error(
     `messages_key` is the body's key of the message list, with which paths begin.
     """
     error = parse_error(data)
-    match = re.search(PATH.format(key=re.escape(messages_key)), error.message)
-    path = error.param or (match.group() if match else None)
+    path = error.param or next(iter(paths_in(error.message, messages_key)), None)
     message = explain(response.status, format_error(error) or status_phrase(response.status))
     return ProviderError(
         message,
@@ -89,6 +88,11 @@ def provider_error(
         retry_after=retry_after_of(response.headers, error, time.time()),
         should_retry=SHOULD_RETRY.get(response.headers.get("x-should-retry", "").strip().lower()),
     )
+
+
+def paths_in(text: str, messages_key: str) -> list[str]:
+    """The paths that an error's text names, in order."""
+    return [match.group() for match in re.finditer(PATH.format(key=re.escape(messages_key)), text)]
 
 
 def status_phrase(status: int) -> str:

@@ -15,6 +15,7 @@ from showandtell.core.wire.request import Request
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.full_context import NO_WORDS, is_full_context, read_full_context
+from showandtell.providers.refused_media import read_refused_media
 
 #: Statuses of temporary errors: busy, overloaded, broken. 529 is Anthropic's "overloaded".
 BUSY_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 520, 522, 524, 529})
@@ -107,9 +108,13 @@ def pause_before(error: ProviderError, retries: int, retry: RetryPolicy, words: 
 
 
 def is_temporary(error: ProviderError, words: ErrorWords) -> bool:
-    """Whether a retry may succeed: the host is busy, or a connection failed, except for an unknown host name."""
+    """Whether a retry may succeed: the host is busy, or a connection failed, except for an unknown host name.
+
+    llama.cpp and Ollama answer 500 to files that the model doesn't take, and will do so again.
+    """
     if error.status:
-        return error.status in BUSY_STATUSES and read_full_context(error, words) is None
+        is_final = read_full_context(error, words) is not None or read_refused_media(error, words) is not None
+        return error.status in BUSY_STATUSES and not is_final
     return isinstance(error, ProviderUnavailable) and isinstance(error.__cause__, ConnectionError | TimeoutError | None)
 
 

@@ -106,7 +106,7 @@ async def ask_about(model: ModelUnderTest, trial: Trial) -> ModelReply:
     except ProviderError as error:
         if error.status in {401, 403} or is_out_of_credit(error) or is_out_of_reach(error):
             raise
-        is_refusal = await is_refused(model, trial.route, error)
+        is_refusal = await is_refused(model, trial.route, request, error)
         reply = ModelReply(refused=error.text) if is_refusal else ModelReply(failed=error.text)
     return replace(reply, seconds=model.clock() - started)
 
@@ -163,9 +163,9 @@ def as_file(probe: Probe) -> File:
     return File.from_bytes(probe.data, probe.media_type, probe.name)
 
 
-async def is_refused(model: ModelUnderTest, route: Route, error: ProviderError) -> bool:
+async def is_refused(model: ModelUnderTest, route: Route, request: Request, error: ProviderError) -> bool:
     """Whether the file is the reason for an error: its text says so, or the request succeeds without the file."""
-    if is_about_files(error, model.target):
+    if is_about_files(error, request):
         return True
     if error.status not in UNCLEAR_STATUSES:
         return False

@@ -24,7 +24,7 @@ from showandtell.core.planning.values import ContainerFile, Entry, Plan, Receipt
 from showandtell.core.wire.hosted_tools import CodeExecution, HostedTool
 from showandtell.core.wire.options import Options, ToolSpec
 from showandtell.core.wire.renderers import Renderer, renderer_of
-from showandtell.core.wire.tree import Segment, Slot, Tree, locate, to_segments, to_values
+from showandtell.core.wire.tree import Segment, Slot, Tree, has_place, locate, steps_in, to_segments, to_values
 from showandtell.errors import BadInput, CannotRender
 
 OPEN_SCHEMA = '{"type":"object"}'
@@ -143,13 +143,22 @@ class Request:
 
     def kwargs(self) -> dict[str, Any]:
         """Return the arguments of the provider's SDK call, as in `client.messages.create(**request.kwargs())`."""
-        tree: Tree = {**self.head, self.api.MESSAGES_KEY: self.items}
         leaf = self._raw_value if self.api.SDK_TAKES_BYTES else self._text_value
-        return self.api.kwargs(to_values(tree, leaf), self.target, self.options)
+        return self.api.kwargs(to_values(self._tree, leaf), self.target, self.options)
 
     def locate(self, path: str) -> tuple[RenderedFile, ...]:
         """Return the files at an error's path, such as `messages.3.content.1` or `input[3].output[0]`."""
-        return locate({**self.head, self.api.MESSAGES_KEY: self.items}, path)
+        return locate(self._tree, path)
+
+    def leads_elsewhere(self, path: str) -> bool:
+        """Whether an error's path leads to a part of the request that isn't among its messages, such as a tool."""
+        steps = steps_in(self._tree, path)
+        starts = range(max(len(steps) - 1, 1))
+        return steps[0] != self.api.MESSAGES_KEY and any(has_place(self.head, steps[start:]) for start in starts)
+
+    @property
+    def _tree(self) -> Tree:
+        return {**self.head, self.api.MESSAGES_KEY: self.items}
 
     def _raw_value(self, slot: Slot) -> object:
         file = slot.rendered.file

@@ -103,16 +103,39 @@ def locate(tree: Tree, path: str) -> tuple[RenderedFile, ...]:
 
     Anthropic's paths include a block's `type` (`content.0.tool_result.content.1`); that step stays at the same node.
     """
-    node: Tree = tree
-    has_moved = False
-    for step in parse_path(path):
-        match node, step:
-            case Mapping(), str() if (key := step if step in node else camel_case(step)) in node:
-                node, has_moved = node[key], True
-            case list() | tuple(), int() if step < len(node):
-                node, has_moved = node[step], True
-            case Mapping(), str() if node.get("type") == step:
-                pass
-            case _:
-                break
-    return tuple(slot.rendered for slot in iter_slots(node)) if has_moved else ()
+    first, *more = steps_in(tree, path)
+    node = _child(tree, first)
+    if node is None:
+        return ()
+    for step in more:
+        if (below := _child(node, step)) is not None:
+            node = below
+        elif not (isinstance(node, Mapping) and node.get("type") == step):
+            break
+    return tuple(slot.rendered for slot in iter_slots(node))
+
+
+def steps_in(tree: Tree, path: str) -> list[str | int]:
+    """The steps of a path from the first one that the tree has: FastAPI's paths start with `body`. Never empty."""
+    steps = parse_path(path) or [""]
+    start = next((at for at, step in enumerate(steps) if _child(tree, step) is not None), 0)
+    return steps[start:]
+
+
+def has_place(tree: Tree, steps: Sequence[str | int]) -> bool:
+    """Whether the first two steps exist in a tree, or a single one; two may also start at a mapping within it."""
+    below = _child(tree, steps[0])
+    if below is not None and (len(steps) == 1 or _child(below, steps[1]) is not None):
+        return True
+    return isinstance(tree, Mapping) and len(steps) > 1 and any(has_place(value, steps) for value in tree.values())
+
+
+def _child(node: Tree, step: str | int) -> Tree:
+    """The value at one step; None if there is none."""
+    match node, step:
+        case Mapping(), str():
+            return node.get(step, node.get(camel_case(step)))
+        case list() | tuple(), int() if step < len(node):
+            return node[step]
+        case _:
+            return None
