@@ -70,9 +70,9 @@ class Done(Struct, frozen=True):
     reason: str | None = None
 
     def named(self, detail: str) -> Done:
-        """This end with the provider's own reason, such as "NAME: text", if ours only says that the answer was cut."""
+        """This end with the provider's own reason, such as "NAME: text", if ours says no more than cut or complete."""
         name = detail.partition(":")[0]
-        return Done(self.status, name) if self.reason == "cut" and name else self
+        return Done(self.status, name) if name and (self.reason == "cut" or self.status == "complete") else self
 
 
 class CheckAnswer(Struct, frozen=True):

@@ -208,7 +208,7 @@ class Loop:
                     await self.close(why, calls)
                 case CheckAnswer() as check:
                     if isinstance(checked := check_answer(check, self.answer), Done):
-                        return checked
+                        return checked.named(self.detail)
                     await self.store(checked, ())
                 case Wait(calls):
                     for call in calls:

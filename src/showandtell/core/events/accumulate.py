@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-import msgspec
 from msgspec.structs import replace
 
-from showandtell.core.collect.surrogates import replace_lone_escapes
+from showandtell.core.collect.surrogates import is_json, replace_lone_escapes
 from showandtell.core.events.annotations import Annotation, Thought, TruncatedCall
 from showandtell.core.events.types import (
     BlockRead,
@@ -206,7 +205,7 @@ class Accumulator:
     def _truncated_call(self) -> _Call | None:
         """The call whose arguments were cut off by the token limit."""
         last = next((item for item in reversed(self._items) if not isinstance(item, _Thinking)), None)
-        return last if isinstance(last, _Call) and self._stop == "length" and not _is_json(last) else None
+        return last if isinstance(last, _Call) and self._stop == "length" and not is_json(last.text) else None
 
     def _parts(self, item: _Item) -> list[DraftPart]:
         match item:
@@ -286,11 +285,3 @@ def remote_of(file: File) -> RemoteFile | None:
 
 def _is_unfinished(item: _Item) -> bool:
     return isinstance(item, _Call) and not item.has_ended
-
-
-def _is_json(call: _Call) -> bool:
-    try:
-        msgspec.json.decode(call.text or "{}")
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True

@@ -12,6 +12,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from showandtell.core.collect.surrogates import is_json
 from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
     HostedCall,
@@ -38,6 +39,7 @@ from showandtell.core.wire.anthropic_messages.hosted import (
     read_citation,
 )
 from showandtell.core.wire.hosted_blocks import Fields, format_citations, read_arguments, read_block, to_json
+from showandtell.core.wire.stop_reasons import read_stop
 from showandtell.core.wire.stream import decode_optional, full_parser, type_of, unreadable_response
 from showandtell.core.wire.usage import NULL
 
@@ -53,7 +55,7 @@ STOP_REASONS: dict[str, Stop] = {
     "model_context_window_exceeded": "length",
 }
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
-WITHOUT_DETAIL = frozenset({"end_turn", "tool_use", "max_tokens", "refusal", "pause_turn", "compaction"})
+WITHOUT_DETAIL = frozenset({"", "end_turn", "tool_use", "max_tokens", "refusal", "pause_turn", "compaction"})
 CHUNK_TYPES = frozenset(
     {
         "message_start",
@@ -166,6 +168,9 @@ class _Reader:
     hosted: HostedCalls = field(default_factory=HostedCalls)
     reason: str = ""
     usage: _Usage = field(default_factory=_Usage)
+    count: int = 0
+    has_calls: bool = False
+    is_torn: bool = False
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
@@ -208,7 +213,7 @@ class _Reader:
                 self.update_usage(chunk.usage)
                 self.reason = (chunk.delta and chunk.delta.stop_reason) or self.reason
             case "message_stop":
-                self.end(events)
+                self.end(events, is_whole=self.usage.output_tokens is not None)
             case "error":
                 self.done = True
                 events.append(_fault(chunk.error))
@@ -216,6 +221,7 @@ class _Reader:
                 pass
 
     def start_block(self, index: int, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
+        self.count += 1
         fields = _any.decode(raw)
         if type_of(fields) not in BLOCK_TYPES:
             self.start_hosted(index, fields, events)
@@ -268,6 +274,7 @@ class _Reader:
             case "text":
                 events.append(TextEnd(block.id, format_citations(block.citations)))
             case "tool_use":
+                self.has_calls, self.is_torn = True, self.is_torn or not is_json("".join(block.pieces))
                 if not block.pieces:
                     events.append(ToolInputDelta(block.id, "{}"))
                 events.append(ToolInputEnd(block.id, to_json(block.fields) if block.fields else None))
@@ -281,12 +288,15 @@ class _Reader:
             if (newer := getattr(usage, name)) is not None:
                 setattr(self.usage, name, newer)
 
-    def end(self, events: list[StreamEvent]) -> None:
+    def end(self, events: list[StreamEvent], *, is_whole: bool = False) -> None:
+        """End the message. `is_whole`: its last event came, and its usage."""
         if self.done:
             return
         self.done = True
-        # An unknown reason may not be a success, so it counts as "cut"; `detail` has the reason.
-        stop = STOP_REASONS.get(self.reason, "cut")
+        has_content = self.count > 0 and not self.blocks and not self.is_torn
+        stop = read_stop(self.reason, STOP_REASONS, is_whole=is_whole and has_content)
+        if stop == "end" and self.reason not in STOP_REASONS and self.has_calls:
+            stop = "tool_calls"
         events.append(StepEnd(stop, _total_usage(self.usage), "" if self.reason in WITHOUT_DETAIL else self.reason))
 
 
@@ -307,10 +317,10 @@ def _parse_body(body: _Body) -> list[StreamEvent]:
         reader.start_block(index, raw, events)
         is_call, is_last = reader.blocks[index].kind == "tool_use", index == len(body.content) - 1
         # The limit may have cut off the last block, even if the provider completed its input to valid JSON.
-        if not (is_call and is_last and STOP_REASONS.get(reader.reason) == "length"):
+        if not (is_call and is_last and read_stop(reader.reason, STOP_REASONS, is_whole=True) == "length"):
             reader.stop_block(index, events)
     reader.update_usage(body.usage)
-    reader.end(events)
+    reader.end(events, is_whole=True)
     return events
 
 

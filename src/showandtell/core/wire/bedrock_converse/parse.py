@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from showandtell.core.collect.surrogates import is_json
 from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
     FileMade,
@@ -44,6 +45,7 @@ from showandtell.core.wire.bedrock_converse.converse_types import (
 from showandtell.core.wire.bedrock_converse.hosted import close_arguments, describe_block, extend_block, read_citation
 from showandtell.core.wire.bedrock_converse.render import FORMATS
 from showandtell.core.wire.hosted_blocks import Fields, format_citations, read_block
+from showandtell.core.wire.stop_reasons import read_stop
 from showandtell.core.wire.stream import MAX_DETAIL, decode_optional, full_parser
 
 #: Converse's stop reasons, and ours. Malformed output counts as "cut", because it is not a success.
@@ -59,7 +61,7 @@ STOP_REASONS: dict[str, Stop] = {
     "malformed_tool_use": "cut",
 }
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
-WITHOUT_DETAIL = frozenset({"end_turn", "tool_use", "max_tokens"})
+WITHOUT_DETAIL = frozenset({"", "end_turn", "tool_use", "max_tokens"})
 #: Media type by block and format name; the first one if several types share a format.
 MEDIA_TYPES = {block_and_format: media_type for media_type, block_and_format in reversed(FORMATS.items())}
 Kind: TypeAlias = Literal["text", "reasoning", "call", "image", "audio", "hosted"]
@@ -96,6 +98,9 @@ class _Reader:
     usage: Usage | None = None
     hosted: HostedCalls = field(default_factory=HostedCalls)
     tools: dict[str, str] = field(default_factory=dict[str, str])
+    count: int = 0
+    has_calls: bool = False
+    is_torn: bool = False
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
@@ -194,6 +199,7 @@ class _Reader:
         block = self.blocks.pop(index, None)
         if block is None:
             return
+        self.count += 1
         match block.kind:
             case "text":
                 events.append(TextEnd(block.id, format_citations(block.citations)))
@@ -201,6 +207,7 @@ class _Reader:
                 close_arguments(block.fields)
                 read_block(describe_block(block.fields, index, self.tools), self.hosted, events)
             case "call":
+                self.has_calls, self.is_torn = True, self.is_torn or not is_json("".join(block.pieces))
                 if not block.pieces:
                     events.append(ToolInputDelta(block.id, "{}"))
                 events.append(ToolInputEnd(block.id))
@@ -219,8 +226,11 @@ class _Reader:
             return
         self.done = True
         reason = self.reason or ""
-        # An unknown reason may not be a success, so it counts as "cut"; `detail` has the reason.
-        stop = STOP_REASONS.get(reason, "cut")
+        is_whole = self.reason is not None and self.usage is not None
+        has_content = self.count > 0 and not self.blocks and not self.is_torn
+        stop = read_stop(reason, STOP_REASONS, is_whole=is_whole and has_content)
+        if stop == "end" and reason not in STOP_REASONS and self.has_calls:
+            stop = "tool_calls"
         events.append(StepEnd(stop, self.usage or Usage(), "" if reason in WITHOUT_DETAIL else reason))
 
 
@@ -249,7 +259,7 @@ def _parse_body(body: Body) -> list[StreamEvent]:
         if not (
             reader.blocks[index].kind == "call"
             and index == len(blocks) - 1
-            and STOP_REASONS.get(body.stop_reason) == "length"
+            and read_stop(body.stop_reason, STOP_REASONS, is_whole=True) == "length"
         ):
             reader.stop_block(index, events)
     reader.end(events)

@@ -52,6 +52,7 @@ from showandtell.core.wire.hosted_blocks import Fields, read_block
 from showandtell.core.wire.open_block import OpenBlock
 from showandtell.core.wire.partial_arguments import PartialValues, add_partial, merge_arguments
 from showandtell.core.wire.response_files import UNKNOWN_TYPE, read_base64, unfetched_file
+from showandtell.core.wire.stop_reasons import read_stop
 from showandtell.core.wire.stream import decode_optional, full_parser
 from showandtell.core.wire.usage import NULL
 
@@ -71,6 +72,15 @@ STOP_REASONS: dict[str, Stop] = {
     "IMAGE_RECITATION": "refusal",
     "ESCALATION": "refusal",
     "MODEL_ARMOR": "refusal",
+    "OTHER": "cut",
+    "MALFORMED_FUNCTION_CALL": "cut",
+    "UNEXPECTED_TOOL_CALL": "cut",
+    "TOO_MANY_TOOL_CALLS": "cut",
+    "NO_IMAGE": "cut",
+    "IMAGE_OTHER": "cut",
+    "MALFORMED_RESPONSE": "cut",
+    "MISSING_THOUGHT_SIGNATURE": "cut",
+    "PUP_LIMITED_DISABLED": "cut",
 }
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
 WITHOUT_DETAIL = frozenset({"", "STOP", "MAX_TOKENS"})
@@ -286,24 +296,28 @@ class _Reader(OpenBlock):
         candidates = (f"call_{number}" for number in count(len(self.call_ids) + 1))
         return next(call_id for call_id in candidates if call_id not in self.call_ids)
 
-    def end(self, events: list[StreamEvent]) -> None:
-        """End the message with the body: there is no final event, and usage may come after the reason."""
+    def end(self, events: list[StreamEvent], *, is_whole: bool = False) -> None:
+        """End the message with the body: there is no final event, and usage may come after the reason.
+
+        `is_whole`: the body wasn't streamed, so it can't lack its end.
+        """
         if self.done:
             return
         self.done = True
         self.add_sources(events)
-        if self.reason:
+        has_usage = bool(self.totals) or self.usage != TokenCounts()
+        has_content = bool(self.count or self.call_ids or self.hosted_count) and self.call is None
+        stop, detail = self.stop_reason(is_whole=(is_whole or bool(self.reason)) and has_usage and has_content)
+        if self.reason or stop == "end":
             self.close_block(events)
-        stop, detail = self.stop_reason()
         events.append(StepEnd(stop, _usage(self.decode_usage()), detail))
 
-    def stop_reason(self) -> tuple[Stop, str]:
+    def stop_reason(self, *, is_whole: bool) -> tuple[Stop, str]:
         """Return why the message ended, and Google's reason and message if they add anything."""
         blocked = self.feedback and self.feedback.block_reason
         if self.feedback and blocked and not self.reason:
             return "refusal", _format_reason(blocked, self.feedback.block_reason_message)
-        # An unknown reason may not be a success, so it counts as "cut"; `detail` has the reason.
-        stop = STOP_REASONS.get(self.reason, "cut")
+        stop = read_stop(self.reason, STOP_REASONS, is_whole=is_whole)
         if stop == "end" and self.call_ids:
             stop = "tool_calls"
         return stop, "" if self.reason in WITHOUT_DETAIL else _format_reason(self.reason, self.message)
@@ -324,7 +338,7 @@ def parse_full(data: bytes) -> list[StreamEvent]:
     for raw in raws:
         if not reader.done:
             reader.feed(_chunk.decode(raw), raw, events)
-    reader.end(events)
+    reader.end(events, is_whole=True)
     return events
 
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
+from showandtell.core.collect.surrogates import is_json
 from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
     ProviderFault,
@@ -49,6 +50,7 @@ from showandtell.core.wire.openai_chat.hosted import (
     read_citation,
 )
 from showandtell.core.wire.response_files import read_data_url
+from showandtell.core.wire.stop_reasons import read_stop
 from showandtell.core.wire.stream import decode_optional, full_parser
 from showandtell.core.wire.usage import NULL, dollars
 
@@ -67,7 +69,7 @@ DETAIL_TEXT_FIELDS = {"reasoning.text": "text", "reasoning.summary": "summary"}
 #: What goes back with the call of a custom tool.
 CUSTOM = {"type": "custom"}
 #: Reasons that ours express fully; any other reason becomes the event's `detail`.
-WITHOUT_DETAIL = frozenset({"stop", "length", "tool_calls", "error"})
+WITHOUT_DETAIL = frozenset({"", "stop", "length", "tool_calls", "error"})
 
 
 _chunk = msgspec.json.Decoder(Chunk)
@@ -81,7 +83,7 @@ class _Call:
     """A call. The input of a custom tool is any text, which becomes the argument `input` at its end."""
 
     call_id: str
-    is_empty: bool = True
+    pieces: list[str] = field(default_factory=list[str])
     is_custom: bool = False
     custom: list[str] = field(default_factory=list[str])
     fields: JoinedFields = field(default_factory=JoinedFields)
@@ -105,13 +107,12 @@ class _Reader(OpenBlock):
     is_refused: bool = False
     reason: str = ""
     usage: bytes | msgspec.Raw = b"null"
-    has_last_usage: bool = False
     done: bool = False
 
     def read(self, text: bytes, events: list[StreamEvent]) -> None:
         """Read the data of one event."""
         if text == b"[DONE]":
-            self.end(events, is_whole=self.has_last_usage)
+            self.end(events, is_whole=bytes(self.usage) != b"null")
         else:
             self.feed(_chunk.decode(text), events)
 
@@ -125,7 +126,6 @@ class _Reader(OpenBlock):
         elif chunk.x_groq and chunk.x_groq.usage != NULL:
             self.usage = chunk.x_groq.usage
         if not chunk.choices:
-            self.has_last_usage = self.has_last_usage or chunk.usage != NULL
             return
         choice = chunk.choices[0]
         if piece := read_piece(choice.delta):
@@ -136,7 +136,8 @@ class _Reader(OpenBlock):
             self.add_piece(piece, events)
         if choice.finish_reason and not self.reason:
             self.reason = choice.finish_reason
-            self.close(events)
+            if self.reason in STOP_REASONS:
+                self.close(STOP_REASONS[self.reason], events)
 
     def add_piece(self, piece: Piece, events: list[StreamEvent]) -> None:
         delta = piece.delta
@@ -229,7 +230,7 @@ class _Reader(OpenBlock):
             call.custom.append(piece.custom.input)
         arguments = piece.function.arguments if piece.function else None
         if text := msgspec.json.encode(arguments).decode() if isinstance(arguments, dict) else arguments:
-            call.is_empty = False
+            call.pieces.append(text)
             events.append(ToolInputDelta(call.call_id, text))
 
     def find_call(self, piece: CallDelta) -> _Call | None:
@@ -254,12 +255,12 @@ class _Reader(OpenBlock):
         events.append(ToolInputStart(call.call_id, piece.name))
         return call
 
-    def close(self, events: list[StreamEvent]) -> None:
+    def close(self, stop: Stop, events: list[StreamEvent]) -> None:
         """End all blocks and calls. If the limit was hit, the last call may be cut off and stays open.
 
         Reasoning that was cut off itself doesn't go back: Claude rejects it without its signature.
         """
-        is_cut = STOP_REASONS.get(self.reason, "cut") in ("length", "cut", "error")
+        is_cut = stop in ("length", "cut", "error")
         is_thought_cut = is_cut and self.current is not None and self.current[0] == "reasoning"
         self.thinking = None if is_thought_cut else self.thinking
         self.close_block(events)
@@ -273,7 +274,7 @@ class _Reader(OpenBlock):
         for call in complete:
             if call.is_custom:
                 events.append(ToolInputDelta(call.call_id, to_json({"input": "".join(call.custom)})))
-            elif call.is_empty:
+            elif not call.pieces:
                 events.append(ToolInputDelta(call.call_id, "{}"))
             call.fields.add(CUSTOM if call.is_custom else {})
             events.append(ToolInputEnd(call.call_id, call.fields.to_json()))
@@ -283,16 +284,15 @@ class _Reader(OpenBlock):
         if self.done:
             return
         self.done = True
-        if is_whole and not self.reason and (self.count or self.calls):
-            self.reason = "stop"
-            self.close(events)
-        if self.reason:
+        has_content = bool(self.count or self.calls) and all(is_json("".join(call.pieces)) for call in self.calls)
+        stop = read_stop(self.reason, STOP_REASONS, is_whole=is_whole and has_content)
+        if self.reason in STOP_REASONS:
             self.close_block(events)
+        elif self.reason or stop != "cut":
+            self.close(stop, events)
         self.audio.end(events)
         for block in self.executed.blocks():
             read_block(block, self.hosted, events)
-        # An unknown reason may not be a success, so it counts as "cut"; `detail` has the reason.
-        stop = STOP_REASONS.get(self.reason, "cut")
         if stop == "end" and self.calls:
             stop = "tool_calls"  # several hosts send "stop" after calls
         if self.is_refused and stop == "end":

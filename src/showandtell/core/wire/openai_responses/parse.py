@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from showandtell.core.collect.surrogates import is_json
 from showandtell.core.events.hosted_calls import HostedCalls
 from showandtell.core.events.types import (
     HostedCall,
@@ -52,7 +53,9 @@ from showandtell.core.wire.openai_responses.parse_items import (
     read_usage,
     reasoning_opaque,
 )
+from showandtell.core.wire.stop_reasons import read_stop
 from showandtell.core.wire.stream import full_parser
+from showandtell.core.wire.usage import NULL
 from showandtell.errors import BadAnswer
 
 #: OpenAI's reasons for an incomplete response, and ours. An unknown reason may not be a success, so it counts as "cut".
@@ -61,6 +64,7 @@ INCOMPLETE_REASONS: dict[str, Stop] = {"max_output_tokens": "length", "content_f
 WITHOUT_DETAIL = frozenset({"max_output_tokens"})
 #: Types of a message's parts that are text. A part of any other type is for people alone.
 TEXT_TYPES = frozenset({"", "output_text", "text", "refusal"})
+COMPLETE: dict[str, Stop] = {"completed": "end"}
 STATUSES = frozenset({"completed", "incomplete", "failed", "cancelled"})
 
 _ItemKey: TypeAlias = int | str
@@ -290,12 +294,13 @@ class _Reader:
             self.fail(response.error, events)
             return
         self.fill_missing(response.output or [], events)
+        calls = [opened for opened in self.items.values() if opened.kind == "function_call"]
+        is_whole = response.usage != NULL and bool(self.items) and all(is_json("".join(call.pieces)) for call in calls)
         for opened in self.items.values():
-            close_unfinished(opened, events, is_complete=status == "completed")
+            close_unfinished(opened, events, is_complete=status == "completed" or (is_whole and status not in STATUSES))
         self.done = True
-        stop, detail = self.stop_reason(
-            status, (response.incomplete_details and response.incomplete_details.reason) or ""
-        )
+        reason = (response.incomplete_details and response.incomplete_details.reason) or ""
+        stop, detail = self.stop_reason(status, reason, is_whole=is_whole)
         events.append(StepEnd(stop, read_usage(response.usage), detail))
 
     def fill_missing(self, output: list[msgspec.Raw], events: list[StreamEvent]) -> None:
@@ -317,14 +322,14 @@ class _Reader:
                 return key
         return None
 
-    def stop_reason(self, status: str, reason: str) -> tuple[Stop, str]:
-        match status:
-            case "completed":
-                return "tool_calls" if self.has_calls else "refusal" if self.is_refused else "end", ""
-            case "incomplete" if reason:
-                return INCOMPLETE_REASONS.get(reason, "cut"), "" if reason in WITHOUT_DETAIL else reason
-            case _:
-                return "cut", status
+    def stop_reason(self, status: str, reason: str, *, is_whole: bool) -> tuple[Stop, str]:
+        """Our reason, and the provider's if it adds anything. `is_whole`: nothing lacks but a status that is known."""
+        if status == "incomplete" and reason:
+            return INCOMPLETE_REASONS.get(reason, "cut"), "" if reason in WITHOUT_DETAIL else reason
+        stop = read_stop(status, COMPLETE, is_whole=is_whole and status not in STATUSES)
+        if stop == "end":
+            stop = "tool_calls" if self.has_calls else "refusal" if self.is_refused else "end"
+        return stop, "" if status in COMPLETE else status
 
     def fail(self, error: Error | str | None, events: list[StreamEvent]) -> None:
         self.done = True
