@@ -29,6 +29,7 @@ from support.scripted import (
     FAULTS,
     GEMINI,
     MODELS,
+    RESPONSES,
     STOPS,
     begin,
     check_usable,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Container, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -14,6 +14,7 @@ from showandtell.core.capabilities.cells import Api, Target
 from showandtell.core.events.types import StepEnd, StreamEvent, Usage
 from showandtell.core.wire import sse
 from showandtell.core.wire.http import Authorize, HttpResponse, Send
+from showandtell.core.wire.own_calls import declared_names
 from showandtell.core.wire.parsers import JSON_TYPE, parser_of, splitter_of
 from showandtell.core.wire.renderers import renderer_of
 from showandtell.core.wire.request import Request
@@ -77,12 +78,12 @@ class Exchange:
         Keys of the request are removed from the provider's error texts.
         """
         outgoing, target = await self.address(request), request.target
-        secrets = secrets_in(outgoing.headers)
+        secrets, names = secrets_in(outgoing.headers), declared_names(request.options, request.head)
         try:
             async with (
                 self.send(outgoing) as response,
                 closing_body(response),
-                aclosing(await read(response, target, self.explain)) as batches,
+                aclosing(await read(response, target, self.explain, names)) as batches,
             ):
                 async for batch in batches:
                     yield conceal_end(batch, secrets)
@@ -116,12 +117,14 @@ def error_text(error: OSError) -> str:
 
 
 async def read(
-    response: HttpResponse, target: Target, explain: Explain = unexplained
+    response: HttpResponse, target: Target, explain: Explain = unexplained, declared: Container[str] | None = None
 ) -> AsyncGenerator[Sequence[StreamEvent]]:
     """Start to read a response, and return its events in batches.
 
     If the connection breaks after the first one, the last one reports the cut. Some types say too little, so the first
-    bytes decide how the body is read. Raises `OSError` if the connection breaks or times out before the first event.
+    bytes decide how the body is read. `declared` are the names of the request's tools.
+
+    Raises `OSError` if the connection breaks or times out before the first event.
     """
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if response.status >= 400:
@@ -129,9 +132,9 @@ async def read(
         raise provider_error(response, data, explain, messages_key=renderer_of(target.api).MESSAGES_KEY)
     start = await read_start(response.body)
     if splitter := find_splitter(media_type, start, target.api):
-        return stream(start, response.body, target.api, splitter)
+        return stream(start, response.body, StreamParser(parser_of(target.api).new_reader(), splitter(), declared))
     if media_type == JSON_TYPE or is_json(media_type, start):
-        return complete(start, response.body, target.api)
+        return complete(start, response.body, target.api, declared)
     error = parse_error(start + await read_prefix(response.body, MAX_ERROR_BODY - len(start)))
     message = f"answered {response.status} with {media_type}, which no API uses: {error.message}"
     raise BadAnswer(f"{target.name} {message}")
@@ -176,13 +179,12 @@ async def read_start(body: AsyncIterator[bytes]) -> bytes:
 
 
 async def stream(
-    start: bytes, body: AsyncIterator[bytes], api: Api, splitter: Callable[[], FrameSplitter]
+    start: bytes, body: AsyncIterator[bytes], parser: StreamParser
 ) -> AsyncGenerator[Sequence[StreamEvent]]:
     """The events of a streamed response of which `start` was read already.
 
     Raises `OSError` if the connection breaks before the first event.
     """
-    parser = StreamParser(parser_of(api).new_reader(), splitter())
     has_begun = False
     try:
         if batch := parser.feed(start):
@@ -201,10 +203,12 @@ async def stream(
     yield parser.finish()
 
 
-async def complete(start: bytes, body: AsyncIterator[bytes], api: Api) -> AsyncGenerator[Sequence[StreamEvent]]:
+async def complete(
+    start: bytes, body: AsyncIterator[bytes], api: Api, declared: Container[str] | None
+) -> AsyncGenerator[Sequence[StreamEvent]]:
     """The events of a response that isn't streamed. A broken one can be retried, since nothing comes before its end."""
     data = start + await read_limited(body, MAX_RESPONSE - len(start))
-    yield parser_of(api).parse_full(data) if data else [StepEnd("cut", Usage())]
+    yield parser_of(api).parse_full(data, declared) if data else [StepEnd("cut", Usage())]
 
 
 async def read_limited(body: AsyncIterator[bytes], limit: int) -> bytes:

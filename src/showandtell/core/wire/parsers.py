@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +33,18 @@ class ResponseParser(Protocol):
 
     def parse_full(self, data: bytes) -> Sequence[StreamEvent]:
         """Return the events of a complete response."""
+        ...
+
+
+class BoundedParser(Protocol):
+    """A parser with the limits of all: ours, or one of a package behind them."""
+
+    def new_reader(self) -> EventReader:
+        """Return a reader of one response."""
+        ...
+
+    def parse_full(self, data: bytes, declared: Container[str] | None = None) -> Sequence[StreamEvent]:
+        """Return the events of a complete response to a request with tools of these names."""
         ...
 
 
@@ -73,9 +85,9 @@ class PackageParser:
         with reported_mistakes(self.api, PARSE):
             return PackageReader(self.api, self.module.new_reader())
 
-    def parse_full(self, data: bytes) -> Sequence[StreamEvent]:
+    def parse_full(self, data: bytes, declared: Container[str] | None = None) -> Sequence[StreamEvent]:
         """Return the events of a complete response."""
-        return full_parser(self._parse_full)(data)
+        return full_parser(self._parse_full)(data, declared)
 
     def _parse_full(self, data: bytes) -> list[StreamEvent]:
         with unreadable_answers(self.api):
@@ -145,10 +157,10 @@ class PackageReader:
 
 
 @cache
-def parser_of(api: Api) -> ResponseParser:
+def parser_of(api: Api) -> BoundedParser:
     """The parser of an API. It is imported when it is first used: most programs use one. Raises `BadInput`."""
-    module = cast("ResponseParser", LazyModule(find_module(api, PARSE)))
-    return module if api in VENDORS else PackageParser(api, module)
+    module = LazyModule(find_module(api, PARSE))
+    return cast("BoundedParser", module) if api in VENDORS else PackageParser(api, cast("ResponseParser", module))
 
 
 def splitter_of(api: Api, content_type: str) -> Callable[[], FrameSplitter] | None:
@@ -160,7 +172,7 @@ def splitter_of(api: Api, content_type: str) -> Callable[[], FrameSplitter] | No
 
 
 #: The parsers that are built in.
-PARSERS: dict[Api, ResponseParser] = {api: parser_of(api) for api in VENDORS}
+PARSERS: dict[Api, BoundedParser] = {api: parser_of(api) for api in VENDORS}
 #: Splitters by content type. A response without a content type is read as server-sent events.
 FRAMES: dict[str, Callable[[], FrameSplitter]] = {
     "text/event-stream": sse.Splitter,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
 from functools import wraps
-from typing import Any, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -21,6 +21,7 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.wire.aws_eventstream import DECODE_ERRORS
 from showandtell.core.wire.halves import HalfJoiner, mark_halves
+from showandtell.core.wire.own_calls import OwnCalls
 from showandtell.core.wire.usage import clamp_usage
 from showandtell.errors import BadAnswer
 
@@ -76,12 +77,17 @@ class FrameSplitter(Protocol):
 
 
 class StreamParser:
-    """Turns the bytes of each network read into a batch of events."""
+    """Turns the bytes of each network read into a batch of events.
 
-    __slots__ = ("_failed", "_halves", "_parts", "_reader", "_size", "_splitter")
+    `declared` are the names of the request's tools: a call of any other may be the provider's own.
+    """
 
-    def __init__(self, reader: EventReader, splitter: FrameSplitter) -> None:
+    __slots__ = ("_calls", "_declared", "_failed", "_halves", "_parts", "_reader", "_size", "_splitter")
+
+    def __init__(self, reader: EventReader, splitter: FrameSplitter, declared: Container[str] | None = None) -> None:
         self._splitter = splitter
+        self._calls: OwnCalls | None = None
+        self._declared = declared
         self._reader = reader
         self._failed: BadAnswer | None = None
         self._halves: HalfJoiner | None = None
@@ -130,6 +136,10 @@ class StreamParser:
         for event in events:  # inline, because many reads have only one event
             if type(event) in PART_STARTS:
                 self._parts += 1
+                if type(event) is ToolInputStart and self._calls is None:
+                    self._calls = OwnCalls(self._declared)
+        if self._calls is not None:
+            events = self._calls.sort(events)
         if self._parts > MAX_PARTS:
             self._failed, events = too_many_parts(), []
         if reader.done:
@@ -155,7 +165,8 @@ class StreamParser:
                 events += self._read(None)
         ends: list[StreamEvent] = []
         self._reader.end(ends)
-        events += self._halves.join(ends) if self._halves else ends
+        ends = self._halves.join(ends) if self._halves else ends
+        events += self._calls.sort(ends) if self._calls else ends
         limit_end(events)
         return events
 
@@ -168,20 +179,29 @@ class StreamParser:
         return None
 
 
-FullParser: TypeAlias = Callable[[bytes], list[StreamEvent]]
+class FullParser(Protocol):
+    """Parses a complete body. `declared` are the names of the request's tools, as for a stream."""
+
+    def __call__(self, data: bytes, declared: Container[str] | None = None) -> list[StreamEvent]:
+        """Return the events of a complete response. Raises `BadAnswer`."""
+        ...
 
 
-def full_parser(read: FullParser) -> FullParser:
-    """Decorate a parser of complete bodies: apply a stream's limits, and raise `BadAnswer` for unreadable bytes."""
+def full_parser(read: Callable[[bytes], list[StreamEvent]]) -> FullParser:
+    """Decorate a parser of complete bodies: apply what a stream's bytes go through after they were read.
+
+    Raises `BadAnswer` for unreadable bytes.
+    """
 
     @wraps(read)
-    def bounded(data: bytes) -> list[StreamEvent]:
+    def bounded(data: bytes, declared: Container[str] | None = None) -> list[StreamEvent]:
         try:
             events = read_joined(data)
         except DECODE_ERRORS as error:
             raise unreadable_response(error) from error
         if sum(type(event) in PART_STARTS for event in events) > MAX_PARTS:
             raise too_many_parts()
+        events = OwnCalls(declared).sort(events)
         limit_end(events)
         return events
 

@@ -169,7 +169,6 @@ class _Reader:
     reason: str = ""
     usage: _Usage = field(default_factory=_Usage)
     count: int = 0
-    has_calls: bool = False
     is_torn: bool = False
     done: bool = False
 
@@ -274,7 +273,7 @@ class _Reader:
             case "text":
                 events.append(TextEnd(block.id, format_citations(block.citations)))
             case "tool_use":
-                self.has_calls, self.is_torn = True, self.is_torn or not is_json("".join(block.pieces))
+                self.is_torn = self.is_torn or not is_json("".join(block.pieces))
                 if not block.pieces:
                     events.append(ToolInputDelta(block.id, "{}"))
                 events.append(ToolInputEnd(block.id, to_json(block.fields) if block.fields else None))
@@ -295,8 +294,6 @@ class _Reader:
         self.done = True
         has_content = self.count > 0 and not self.blocks and not self.is_torn
         stop = read_stop(self.reason, STOP_REASONS, is_whole=is_whole and has_content)
-        if stop == "end" and self.reason not in STOP_REASONS and self.has_calls:
-            stop = "tool_calls"
         events.append(StepEnd(stop, _total_usage(self.usage), "" if self.reason in WITHOUT_DETAIL else self.reason))
 
 

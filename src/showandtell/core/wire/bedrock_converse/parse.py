@@ -99,7 +99,6 @@ class _Reader:
     hosted: HostedCalls = field(default_factory=HostedCalls)
     tools: dict[str, str] = field(default_factory=dict[str, str])
     count: int = 0
-    has_calls: bool = False
     is_torn: bool = False
     done: bool = False
 
@@ -207,7 +206,7 @@ class _Reader:
                 close_arguments(block.fields)
                 read_block(describe_block(block.fields, index, self.tools), self.hosted, events)
             case "call":
-                self.has_calls, self.is_torn = True, self.is_torn or not is_json("".join(block.pieces))
+                self.is_torn = self.is_torn or not is_json("".join(block.pieces))
                 if not block.pieces:
                     events.append(ToolInputDelta(block.id, "{}"))
                 events.append(ToolInputEnd(block.id))
@@ -229,8 +228,6 @@ class _Reader:
         is_whole = self.reason is not None and self.usage is not None
         has_content = self.count > 0 and not self.blocks and not self.is_torn
         stop = read_stop(reason, STOP_REASONS, is_whole=is_whole and has_content)
-        if stop == "end" and reason not in STOP_REASONS and self.has_calls:
-            stop = "tool_calls"
         events.append(StepEnd(stop, self.usage or Usage(), "" if reason in WITHOUT_DETAIL else reason))
 
 

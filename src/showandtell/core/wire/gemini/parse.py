@@ -318,8 +318,6 @@ class _Reader(OpenBlock):
         if self.feedback and blocked and not self.reason:
             return "refusal", _format_reason(blocked, self.feedback.block_reason_message)
         stop = read_stop(self.reason, STOP_REASONS, is_whole=is_whole)
-        if stop == "end" and self.call_ids:
-            stop = "tool_calls"
         return stop, "" if self.reason in WITHOUT_DETAIL else _format_reason(self.reason, self.message)
 
 

@@ -293,9 +293,7 @@ class _Reader(OpenBlock):
         self.audio.end(events)
         for block in self.executed.blocks():
             read_block(block, self.hosted, events)
-        if stop == "end" and self.calls:
-            stop = "tool_calls"  # several hosts send "stop" after calls
-        if self.is_refused and stop == "end":
+        if self.is_refused and stop == "end" and not self.calls:
             stop = "refusal"
         events.append(StepEnd(stop, _usage(self.usage), "" if self.reason in WITHOUT_DETAIL else self.reason))
 

@@ -67,6 +67,8 @@ TEXT_TYPES = frozenset({"", "output_text", "text", "refusal"})
 COMPLETE: dict[str, Stop] = {"completed": "end"}
 STATUSES = frozenset({"completed", "incomplete", "failed", "cancelled"})
 
+CALLS = frozenset({"function_call", "custom_tool_call"})
+
 _ItemKey: TypeAlias = int | str
 
 
@@ -80,7 +82,6 @@ class _Reader:
     items: dict[_ItemKey, OpenItem] = field(default_factory=dict[_ItemKey, OpenItem])
     count: int = 0
     hosted: HostedCalls = field(default_factory=HostedCalls)
-    has_calls: bool = False
     is_waiting: bool = False
     is_refused: bool = False
     done: bool = False
@@ -172,7 +173,6 @@ class _Reader:
         events.append(ReasoningStart(opened.id))
 
     def start_call(self, opened: OpenItem, item: Item, events: list[StreamEvent]) -> None:
-        self.has_calls = True
         opened.id = item.call_id or item.id or self.new_id("call_")
         events.append(ToolInputStart(opened.id, item.name or ""))
 
@@ -294,7 +294,7 @@ class _Reader:
             self.fail(response.error, events)
             return
         self.fill_missing(response.output or [], events)
-        calls = [opened for opened in self.items.values() if opened.kind == "function_call"]
+        calls = [opened for opened in self.items.values() if opened.kind in CALLS]
         is_whole = response.usage != NULL and bool(self.items) and all(is_json("".join(call.pieces)) for call in calls)
         for opened in self.items.values():
             close_unfinished(opened, events, is_complete=status == "completed" or (is_whole and status not in STATUSES))
@@ -327,8 +327,9 @@ class _Reader:
         if status == "incomplete" and reason:
             return INCOMPLETE_REASONS.get(reason, "cut"), "" if reason in WITHOUT_DETAIL else reason
         stop = read_stop(status, COMPLETE, is_whole=is_whole and status not in STATUSES)
-        if stop == "end":
-            stop = "tool_calls" if self.has_calls else "refusal" if self.is_refused else "end"
+        has_calls = any(opened.kind in CALLS for opened in self.items.values())
+        if stop == "end" and self.is_refused and not has_calls:
+            stop = "refusal"
         return stop, "" if status in COMPLETE else status
 
     def fail(self, error: Error | str | None, events: list[StreamEvent]) -> None:
