@@ -19,7 +19,8 @@ def test_all_conversations_are_exported_and_imported_elsewhere_once(tmp_path):
     elsewhere = ("--data", str(tmp_path / "other"))
     assert run(tmp_path, "import", "all.zip", *elsewhere)[0] == "2 conversations imported\n"
     again = run(tmp_path, "import", "all.zip", *elsewhere)[0]
-    assert again == "0 conversations imported, 2 had been imported before\n"
+    assert again == "0 conversations imported, 2 here already\n"
+    assert run(tmp_path, "import", "all.zip")[0] == again  # one's own export, where it comes from
     titles = [line.split("files  ")[1] for line in run(tmp_path, "list", *elsewhere)[0].splitlines()]
     assert titles == ["the second", "the first"]
 

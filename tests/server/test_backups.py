@@ -75,11 +75,24 @@ async def test_the_same_file_is_imported_once_also_when_it_is_sent_twice_at_once
     async with serving(tmp_path) as site:
         await three(site)
         data = next(iter((await export(site)).values()))
+        await ask(site.session, "DELETE", PATH)
         twice = await asyncio.gather(send(site, data), send(site, data))
         again = await send(site, data)
         assert len({found["id"] for _, found in (*twice, again)}) == 1
         assert [found["new"] for _, found in (*twice, again)].count(True) == 1
-        assert len(await listed(site)) == 4
+        assert len(await listed(site)) == 1
+
+
+async def test_ones_own_export_doubles_nothing_and_the_answer_counts_messages(tmp_path):
+    async with serving(tmp_path) as site:
+        await three(site)
+        before = await listed(site)
+        old = await export(site)
+        await site.post("and then?", before[0]["id"], id="m9")
+        for data in old.values():
+            found = (await send(site, data))[1]
+            assert (found["new"], found["added_messages"], found["known_messages"]) == (False, 0, 2)
+        assert [one["id"] for one in await listed(site)] == [one["id"] for one in before]
 
 
 async def test_a_request_deletes_a_batch_and_says_how_many_are_left(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -48,28 +49,32 @@ def export_all(settings: Settings, path: Path) -> None:
 
 
 def import_all(settings: Settings, path: Path) -> None:
-    """Store the conversations of a zip file, with a progress bar. Those that were imported before stay as they are.
+    """Store the conversations of a zip file, with a progress bar. To those that are here, what they lack is added.
 
     A conversation that can't be read is reported, and the others are stored. Raises `BadConversation` if any was.
     """
 
-    async def store_all(store: Store) -> tuple[int, int, Restored, list[str]]:
-        from showandtell.storage.conversations.backup import exports_in, import_once  # noqa: PLC0415 - as above
+    async def store_all(store: Store) -> tuple[Counter[str], Restored, list[str]]:
+        from showandtell.storage.conversations.backup import exports_in  # noqa: PLC0415 - as above
+        from showandtell.storage.conversations.imports import import_once  # noqa: PLC0415 - as above
         from showandtell.storage.users.account import import_account  # noqa: PLC0415 - as above
 
-        new, known, problems = 0, 0, list[str]()
+        counts, problems = Counter[str](), list[str]()
         with progress_bars("importing") as report, closing(exports_in(path)) as exports:
             for export in exports:
                 try:
-                    _, is_new = await import_once(store, export.path, sessions.OWNER)
-                    new, known = new + is_new, known + (not is_new)
+                    imported = await import_once(store, export.path, sessions.OWNER)
+                    counts["new" if imported.is_new else "known"] += 1
+                    counts["added"] += 0 if imported.is_new else imported.added
                 except BadInput as error:
                     problems.append(f"{plain(export.name)}: {error}")
                 report(STEP, export.number, export.count)
-        return new, known, await import_account(store, path, sessions.OWNER), problems
+        return counts, await import_account(store, path, sessions.OWNER), problems
 
-    new, known, account, problems = sessions.with_store(place_of(settings), store_all)
-    typer.echo(f"{counted(new, 'conversation')} imported" + (f", {known} had been imported before" if known else ""))
+    counts, account, problems = sessions.with_store(place_of(settings), store_all)
+    known = f", {counts['known']} here already" if counts["known"] else ""
+    added = f", {counted(counts['added'], 'message')} added to these" if counts["added"] else ""
+    typer.echo(f"{counted(counts['new'], 'conversation')} imported{known}{added}")
     for line in account_lines(account):
         typer.echo(line)
     problems += [f"the preset {plain(name)}: one with this name is here, with other settings" for name in account.taken]
@@ -82,7 +87,7 @@ def import_all(settings: Settings, path: Path) -> None:
 def account_lines(account: Restored) -> Iterator[str]:
     """What was stored of a person's account, if the file has one."""
     if account.new or account.known:
-        known = f", {account.known} had been imported before" if account.known else ""
+        known = f", {account.known} here already" if account.known else ""
         yield f"{counted(account.new, 'preset')} imported{known}"
     if account.preferences:
         yield "settings imported"

@@ -33,6 +33,7 @@ from showandtell.storage.conversations.memory_conversation import MemoryConversa
 from showandtell.storage.files.conversation_file import load
 
 if TYPE_CHECKING:
+    from showandtell.storage.conversations.imports import Imported
     from showandtell.storage.conversations.store import Store
     from showandtell.storage.conversations.stored_conversation import StoredConversation
     from showandtell.storage.conversations.summaries import Summary
@@ -165,13 +166,15 @@ def import_file(
             typer.echo("its instructions are dropped: they belong to the program, not to the conversation", err=True)
         return history
 
-    async def store_history(store: Store) -> MemoryConversation:
-        from showandtell.storage.conversations.transfer import import_conversation  # noqa: PLC0415 - its libraries are an extra
+    async def store_history(store: Store) -> Imported:
+        from showandtell.storage.conversations.imports import import_once  # noqa: PLC0415 - its libraries are an extra
 
-        return await import_conversation(store, path, sessions.OWNER, read)
+        return await import_once(store, path, sessions.OWNER, read=read)
 
-    found = sessions.with_store(place_of(settings), store_history)
-    typer.echo(f"{found.id}: {counts_of(found)}")
+    imported = sessions.with_store(place_of(settings), store_history)
+    found = imported.conversation
+    added = f"{counted(imported.added, 'message')} added, " if imported.added else ""
+    typer.echo(f"{found.id}: {counts_of(found)}{'' if imported.is_new else f' ({added}{imported.known} here already)'}")
     for _, file in sorted(found.attachments.items()):
         if file.problem is not None:
             typer.echo(file_line(file), err=True)

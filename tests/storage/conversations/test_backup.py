@@ -52,7 +52,7 @@ async def test_the_inner_files_are_named_by_number_and_title_and_open_by_themsel
         with ZipFile(await write_backup(store, tmp_path / "all.zip")) as archive:
             (entry,) = archive.infolist()
             assert entry.filename == "conversations/0001 kiwi это .. .. x.zip"
-            assert ZipFile(io.BytesIO(archive.read(entry))).namelist() == ["conversation.json"]
+            assert ZipFile(io.BytesIO(archive.read(entry))).namelist() == ["conversation.json", "source.json"]
 
 
 async def test_a_backup_has_only_the_conversations_of_its_owner(tmp_path):

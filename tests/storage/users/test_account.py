@@ -8,7 +8,8 @@ import pytest
 from showandtell.core.messages.conversation_settings import ConversationSettings
 from showandtell.errors import BadConversation
 from showandtell.storage.conversations.archive import is_backup
-from showandtell.storage.conversations.backup import exports_in, import_once
+from showandtell.storage.conversations.backup import exports_in
+from showandtell.storage.conversations.imports import import_once
 from showandtell.storage.conversations.preferences import change_preferences, read_preferences
 from showandtell.storage.conversations.presets import add_preset, list_presets
 from showandtell.storage.database.ownership import owned_directly, place_of
@@ -57,7 +58,7 @@ async def test_conversations_presets_and_settings_are_imported_elsewhere_once(st
     for expected in (Restored(new=1, preferences=True), Restored(known=1)):
         assert await import_account(store, path, "beth") == expected
     for export in exports_in(path):
-        assert (await import_once(store, export.path, "beth"))[1]
+        assert (await import_once(store, export.path, "beth")).is_new
     assert [each.settings for each in await list_presets(store.database, "beth")] == [BRIEF]
     assert (await read_preferences(store.database, "beth")).favourites == ("inspector",)
 

@@ -105,10 +105,11 @@ function Import({ onChange }: { onChange: () => void }) {
 
 const doneOf = ({ done, total }: Progress) => t("data.done", { done, total });
 
-const resultOf = ({ added, known, failed, done, total }: Progress) =>
+const resultOf = ({ added, known, messages, failed, done, total }: Progress) =>
   factsOf([
     t("data.added", { count: added }),
     known > 0 && t("data.known", { count: known }),
+    messages > 0 && t("data.messages", { count: messages }),
     failed.length > 0 && t("data.failed", { count: failed.length }),
     done < total && t("data.stopped", { count: total - done }),
   ]);

@@ -5,10 +5,17 @@ import { pause, waitOf } from "../state/pause";
 /** A conversation to import: its name for people, and its bytes, which are read when it is its turn. */
 type Export = { name: string; read: () => Promise<Blob> };
 
-type Imported = { id: string; title: string; new: boolean; problems: string[] };
+type Imported = { id: string; title: string; new: boolean; added_messages: number; known_messages: number; problems: string[] };
 
-/** How far an import is. `failed` has what could not be imported, and why. */
-export type Progress = { done: number; total: number; added: number; known: number; failed: { name: string; why: string }[] };
+/** How far an import is. `messages` were added to conversations that were here. `failed` has what could not be imported, and why. */
+export type Progress = {
+  done: number;
+  total: number;
+  added: number;
+  known: number;
+  messages: number;
+  failed: { name: string; why: string }[];
+};
 
 const INNER = /^conversations\/(\d{4,9}.*)\.zip$/;
 
@@ -25,12 +32,13 @@ async function exportsIn(file: File): Promise<Export[]> {
 /** Imports files, and reports after each conversation. One that fails doesn't keep the others out. */
 export async function importFiles(files: File[], report: (progress: Progress) => void, signal: AbortSignal): Promise<void> {
   const exports = (await Promise.all(files.map(exportsIn))).flat();
-  const progress: Progress = { done: 0, total: exports.length, added: 0, known: 0, failed: [] };
+  const progress: Progress = { done: 0, total: exports.length, added: 0, known: 0, messages: 0, failed: [] };
   report(progress);
   for (const { name, read } of exports) {
     try {
       const imported = await send(await read(), signal);
       progress[imported.new ? "added" : "known"]++;
+      if (!imported.new) progress.messages += imported.added_messages;
     } catch (error) {
       if (signal.aborted) return;
       progress.failed.push({ name, why: wordsOf(error) });

@@ -28,7 +28,8 @@ from showandtell.server.state import CurrentServer, Server, get_server
 from showandtell.server.temporary_files import storage_errors, temporary_folder
 from showandtell.storage.blobs.base import TooLarge
 from showandtell.storage.conversations.archive import is_archive, is_backup
-from showandtell.storage.conversations.backup import back_up, import_once
+from showandtell.storage.conversations.backup import back_up
+from showandtell.storage.conversations.imports import import_once
 from showandtell.storage.conversations.library import count_conversations, overview
 
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
@@ -43,6 +44,8 @@ IMPORTED: dict[str, Any] = {
     "id": openapi_examples.CONVERSATION,
     "title": "The invoice of May",
     "new": True,
+    "added_messages": 4,
+    "known_messages": 0,
     "problems": ["is an address, which only its provider can open"],
 }
 
@@ -54,7 +57,9 @@ class ImportedShape(Shape):
 
     id: str
     title: str
-    new: bool = Field(description="false: the same file was imported before, and its conversation is still there")
+    new: bool = Field(description="false: the conversation was here already, here or as a copy of yours")
+    added_messages: int = Field(description="also those that a conversation lacked which was here already")
+    known_messages: int = Field(description="its messages that were here already")
     problems: list[str] = Field(description="what is wrong with its files, if anything")
 
 
@@ -114,7 +119,7 @@ async def export_conversations(server: CurrentServer, user: CurrentUser) -> Resp
     openapi_extra=ZIP,
 )
 async def import_one(request: Request) -> Response:
-    """Store an exported conversation as a new one. A file that was imported before is not imported again.
+    """Import an exported conversation. Of one that is here already, only the messages that it lacks are added.
 
     Addresses of files in it are not kept, because a provider would open them with the server's account.
     """
@@ -155,10 +160,12 @@ def check_archive(path: Path) -> None:
 
 async def import_archive(server: Server, user: str, path: Path) -> dict[str, Any]:
     """Import a file once, and return its conversation as JSON."""
-    conversation, is_new = await import_once(server.store, path, user, MAX_UNPACKED)
+    imported = await import_once(server.store, path, user, MAX_UNPACKED)
+    conversation = imported.conversation
     found = await overview(server.store.database, conversation.id, user)
     problems = [f"{file.label}: {file.problem}" for _, file in sorted(conversation.attachments.items()) if file.problem]
-    return {"id": found.id, "title": found.title, "new": is_new, "problems": problems}
+    counts = {"added_messages": imported.added, "known_messages": imported.known}
+    return {"id": found.id, "title": found.title, "new": imported.is_new, **counts, "problems": problems}
 
 
 @router.delete(

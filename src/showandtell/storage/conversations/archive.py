@@ -16,6 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from msgspec import DecodeError, Struct
+from msgspec.json import Decoder, encode
+
 from showandtell.config.atomic_file import written_atomically
 from showandtell.core.messages.attachments import Attachment, Facts
 from showandtell.core.messages.blobs import Blobs
@@ -23,6 +26,8 @@ from showandtell.errors import BadConversation, BadInput, StorageFailed
 from showandtell.storage.blobs.zstd import is_compressible
 
 RECORDS, FILES = "conversation.json", "files"
+#: Says of which conversation an archive was made. Programs that don't know the entry ignore it.
+SOURCE, MAX_SOURCE_SIZE, SOURCE_ID = "source.json", 1024, re.compile(r"conv_[A-Za-z0-9_-]{1,100}", re.ASCII)
 #: The folder of a zip file of several conversations, and the bytes before the name of its first entry.
 BACKUP_FOLDER, HEADER_SIZE = "conversations", 30
 #: The rows of a person's export. It is the first entry if the person has no conversations.
@@ -42,6 +47,15 @@ METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError, RuntimeError, KeyError)
 
 
+class Source(Struct):
+    """The conversation that an archive was made of."""
+
+    id: str
+
+
+decode_source = Decoder(Source).decode
+
+
 def path_of(file: Attachment) -> str:
     """A file's path in the archive: its number, and the extension of its name if that is safe."""
     ending = PurePosixPath(file.name).suffix
@@ -49,11 +63,12 @@ def path_of(file: Attachment) -> str:
     return named if NAME.fullmatch(named) else f"{FILES}/{file.number}"
 
 
-def write_archive(path: Path, data: bytes, files: Iterable[Attachment], blobs: Blobs) -> None:
-    """Write the archive atomically. Raises `BadInput` if that fails."""
+def write_archive(path: Path, data: bytes, source: str, files: Iterable[Attachment], blobs: Blobs) -> None:
+    """Write the archive atomically. `source` is the id of the conversation. Raises `BadInput` if that fails."""
     try:
         with written_atomically(path) as sink, zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(RECORDS, data)
+            archive.writestr(SOURCE, encode(Source(source)))
             for file in files:
                 if file.facts is not None:
                     add(archive, path_of(file), file.facts, blobs)
@@ -69,6 +84,19 @@ def add(archive: zipfile.ZipFile, name: str, facts: Facts, blobs: Blobs) -> None
     entry.file_size = facts.size  # so that zip64 is used above 4 GB
     with blobs.open(facts) as source, archive.open(entry, "w") as sink:
         shutil.copyfileobj(source, sink, CHUNK_SIZE)
+
+
+def read_source(path: Path) -> str | None:
+    """The id of the conversation that an archive was made of; None if it doesn't say that, as those before 0.2.1.
+
+    It is a claim: an archive may come from anybody.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(SOURCE) as entry:
+            source = decode_source(entry.read(MAX_SOURCE_SIZE)).id
+    except (*DAMAGED, DecodeError, OSError):
+        return None
+    return source if SOURCE_ID.fullmatch(source) else None
 
 
 def is_archive(path: Path) -> bool:

@@ -6,7 +6,6 @@ Each inner file can be imported by itself. The outer one isn't compressed, becau
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import io
 import re
 import shutil
@@ -20,12 +19,10 @@ from msgspec import Struct
 
 from showandtell.errors import BadConversation, BadInput, NotFound
 from showandtell.storage.conversations.archive import ACCOUNT, BACKUP_FOLDER, CHUNK_SIZE, DAMAGED, is_suspicious
-from showandtell.storage.conversations.keys import KeyTaken, find_key
 from showandtell.storage.conversations.sharing import default_author
 from showandtell.storage.conversations.store import Store
-from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.conversations.summaries import MAX_LISTED, Summary
-from showandtell.storage.conversations.transfer import export_conversation, import_conversation
+from showandtell.storage.conversations.transfer import export_conversation
 
 #: The name of an inner file: its position in the list, and what can be kept of the title.
 NAME = re.compile(rf"{BACKUP_FOLDER}/[0-9]{{4,9}}( [^/\\]{{1,60}})?\.zip")
@@ -109,31 +106,6 @@ def name_of(number: int, summary: Summary) -> str:
     """The path of a conversation in the zip file."""
     title = UNSAFE.sub(" ", summary.title)[:MAX_TITLE].strip()
     return f"{BACKUP_FOLDER}/{number:04} {title}.zip" if title else f"{BACKUP_FOLDER}/{number:04}.zip"
-
-
-async def import_once(
-    store: Store, path: Path, owner: str = "local", max_total: int | None = None
-) -> tuple[StoredConversation, bool]:
-    """Import an exported conversation, or open the one that the same file was imported as. Returns whether it is new.
-
-    `max_total` is as in `import_conversation`. Raises `BadConversation`.
-    """
-    key = f"import:{await asyncio.to_thread(sha256_of, path)}"
-    while True:
-        conversation_id = await find_key(store.database, owner, key)
-        # It may be imported or deleted meanwhile.
-        if conversation_id is None:
-            with suppress(KeyTaken):
-                return await import_conversation(store, path, owner, key=key, max_total=max_total), True
-        else:
-            with suppress(NotFound):
-                return await store.open(conversation_id, owner, "owner"), False
-
-
-def sha256_of(path: Path) -> str:
-    """The sha256 of a file as hex."""
-    with path.open("rb") as source:
-        return hashlib.file_digest(source, "sha256").hexdigest()
 
 
 class InnerFile(Struct, frozen=True):

@@ -19,6 +19,18 @@ MAX_KEY = 200
 SELECT_BY_KEY = select(aliases.c.conversation_id).where(
     aliases.c.owner == bindparam("who"), aliases.c.alias == bindparam("key")
 )
+#: What the keys of imported conversations begin with; the hash of the file follows, or the id of its conversation.
+IMPORT = "import:"
+SELECT_SOURCE = (
+    select(aliases.c.alias)
+    .where(
+        aliases.c.conversation_id == bindparam("conversation"),
+        aliases.c.owner == bindparam("who"),
+        aliases.c.alias.startswith(f"{IMPORT}conv_", autoescape=True),
+    )
+    .order_by(aliases.c.alias)
+    .limit(1)
+)
 INSERT_KEY = Prepared(lambda dialect: upsert_in(dialect, aliases).on_conflict_do_nothing().returning(aliases.c.alias))
 
 
@@ -57,3 +69,9 @@ def insert_key(connection: Connection, owner: str, key: str, conversation_id: st
     row = {"owner": owner, "alias": key, "conversation_id": conversation_id}
     if INSERT_KEY.execute(connection, row).first() is None:
         raise KeyTaken(f"another conversation has the key {key[:40]!r}: open that one")
+
+
+async def read_source(database: Database, conversation_id: str, owner: str) -> str | None:
+    """The id of the conversation of which this one is an imported copy; None if it isn't one."""
+    rows = await database.read(SELECT_SOURCE, conversation=conversation_id, who=owner)
+    return str(rows[0][0]).removeprefix(IMPORT) if rows else None

@@ -18,6 +18,7 @@ from showandtell.errors import BadInput, LeaseLost, NotFound
 from showandtell.storage.blobs.base import BlobStore
 from showandtell.storage.conversations.access import Right, check_id, not_found, resolve, resolve_in
 from showandtell.storage.conversations.file_deletion import delete_in
+from showandtell.storage.conversations.keys import read_source
 from showandtell.storage.conversations.known_results import delete_results, load_result, store_results
 from showandtell.storage.conversations.load import State, load, read_column
 from showandtell.storage.conversations.memory_conversation import MemoryConversation, waiting_calls
@@ -194,6 +195,10 @@ class StoredConversation(MemoryConversation):
     async def read_details(self) -> Details:
         """Its details as they are stored now."""
         return await read_details(self._database, self.id, self._user)
+
+    async def read_source(self) -> str | None:
+        """The id of the conversation of which it is an imported copy; None if it isn't one."""
+        return await read_source(self._database, self.id, self.owner)
 
     async def record(self, draft: Draft, proved: Sequence[ProbedFile], step: Step | None = None) -> Message:
         """Number a draft's files and store its message. Raises `LeaseLost` if another process has the lease.

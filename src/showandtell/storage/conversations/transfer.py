@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from showandtell.core.messages.attachments import Address, Attachment, ProbedFil
 from showandtell.core.messages.conversation_file import MAX_PROBLEM, FileRecord, dump, problem_of
 from showandtell.core.messages.file import File, details_of
 from showandtell.core.messages.ids import new_id
-from showandtell.core.messages.message import Details, History, starts_turn, without_user_texts
+from showandtell.core.messages.message import Details, History, Message, starts_turn, without_user_texts
 from showandtell.core.messages.tool_pairs import check_tool_pairs
 from showandtell.errors import BadConversation, BadInput
 from showandtell.storage.blobs.threads import run_long_job
@@ -98,7 +98,15 @@ async def export_conversation(
         messages = [structs.replace(message, metadata_json=UNSET) for message in messages]
     data = dump(messages, record, head, details)
     intact = [file for number, file in sorted(files.items()) if number not in broken | private]
-    await run_long_job(write_archive, Path(path), data, intact, conversation.blobs)
+    source = await source_of(conversation)
+    await run_long_job(write_archive, Path(path), data, source, intact, conversation.blobs)
+
+
+async def source_of(conversation: Conversation) -> str:
+    """The id of the conversation that this one is a copy of, if it was imported; else its own."""
+    if not isinstance(conversation, StoredConversation):
+        return conversation.id
+    return await conversation.read_source() or conversation.id
 
 
 def record_of(file: Attachment, *, broken: bool = False) -> FileRecord:
@@ -154,29 +162,47 @@ async def import_conversation(
     """
     if key is not None:
         check_new_key(key)
-    account, conversation_id = Account(check_user(owner), store.quotas, store.terms.clock), new_id("conv")
-    file_cache = store.file_cache(owner, reference_from_threads(store.database, account))
+    account = Account(check_user(owner), store.quotas, store.terms.clock)
+
+    def more(connection: Connection, conversation_id: str) -> None:
+        if key is not None:
+            insert_key(connection, owner, key, conversation_id)
+
     with ExitStack() as stack:
         unpacking = unpacked(Path(path), store.quotas.file, max_total)
         file = await asyncio.to_thread(stack.enter_context, unpacking)
         checked = await asyncio.to_thread(read_checked, file, read, packed=file != Path(path))
-        proved = [await probe_files(file_cache, files, addresses=addresses) for files in checked.claims]
+        return await store_copy(store, account, checked, more, addresses=addresses)
+
+
+async def store_copy(
+    store: Store,
+    account: Account,
+    checked: Checked,
+    more: Callable[[Connection, str], None],
+    *,
+    addresses: bool = False,
+) -> StoredConversation:
+    """Store a history as a new conversation. `more` stores something else about its id in the same transaction."""
+    conversation_id, owner = new_id("conv"), account.owner
+    file_cache = store.file_cache(owner, reference_from_threads(store.database, account))
+    proved = [await probe_files(file_cache, files, addresses=addresses) for files in checked.claims]
     accepted = await asyncio.to_thread(lambda: [*Register().accept_all(checked.history, proved, refers=True)])
 
     def transaction(connection: Connection) -> None:
         store_messages(connection, conversation_id, account, accepted, checked.history)
-        if key is not None:
-            insert_key(connection, owner, key, conversation_id)
+        more(connection, conversation_id)
 
     await store.database.write(transaction, within=SLOW_SECONDS)
     return await store.open(conversation_id, owner, "owner")
 
 
 class Checked(Struct, frozen=True):
-    """A valid history, and the files of each of its messages."""
+    """A valid history, the files of each of its messages, and these messages as they would be stored without bytes."""
 
     history: History
     claims: list[tuple[File, ...]]
+    accepted: list[AcceptedMessage]
 
 
 def read_checked(file: Path, read: Callable[[Path], History], *, packed: bool) -> Checked:
@@ -189,9 +215,7 @@ def read_checked(file: Path, read: Callable[[Path], History], *, packed: bool) -
     if packed:
         check_files(files)
     unproved = [[ProbedFile(one.name or "") for one in those] for those in files]
-    for _ in Register().accept_all(history, unproved):  # raises for contradictory numbers
-        pass
-    return Checked(history, files)
+    return Checked(history, files, [*Register().accept_all(history, unproved)])  # raises for contradictory numbers
 
 
 def check_details(details: Details | None) -> None:
@@ -259,8 +283,20 @@ def store_messages(
     connection.execute(insert(conversations), row | detail_values(details, now))
     store_tags(connection, conversation_id, clean_tags(details.tags))
     files = admit(connection, account, {}, [file for item in accepted for file in item.attachments])
-    for start in range(0, len(accepted), BATCH):
-        batch = enumerate(all_messages[start : start + BATCH], start + 1)
+    insert_all(connection, conversation_id, account, enumerate(all_messages, 1), files)
+
+
+def insert_all(
+    connection: Connection,
+    conversation_id: str,
+    account: Account,
+    numbered: Iterable[tuple[int, Message]],
+    files: Sequence[Attachment],
+) -> None:
+    """Insert the rows of messages, each with its seq, and of admitted files."""
+    now, each = account.clock(), [*numbered]
+    for start in range(0, len(each), BATCH):
+        batch = each[start : start + BATCH]
         connection.execute(insert(messages), [row_of(message, conversation_id, seq, now) for seq, message in batch])
     for start in range(0, len(files), BATCH):
         file_batch = files[start : start + BATCH]
