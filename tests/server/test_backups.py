@@ -48,17 +48,19 @@ async def three(site):
 
 
 def without_id(conversation):
-    return conversation | {
-        "id": "",
-        "created": round(conversation["created"], 3),
-        "changed": round(conversation["changed"], 3),
-    }
+    return conversation | {"id": ""}
+
+
+def like(conversation):
+    """A conversation that comes back: archives have microseconds."""
+    times = {name: pytest.approx(conversation[name], abs=0.001) for name in ("created", "changed")}
+    return conversation | {"id": ""} | times
 
 
 async def test_everything_is_exported_deleted_and_imported_again(tmp_path):
     async with serving(tmp_path) as site:
         await three(site)
-        before = [*map(without_id, await listed(site))]
+        before = [*map(like, await listed(site))]
         files = await export(site)
         assert (await ask(site.session, "DELETE", PATH))[1] == {"deleted": 3, "left": 0}
         assert await listed(site) == []
