@@ -182,7 +182,7 @@ def test_a_chat_whose_conversation_was_deleted_says_so_and_begins_another(folder
             asyncio.run(delete_all(folder))
         return line
 
-    chat.run_chat(Agent("inspector"), None, StorageLocation(folder), NEW, read)
+    chat.run_chat(lambda _: Agent("inspector"), None, StorageLocation(folder), NEW, read)
     assert "has been deleted: your next message starts a new one" in capsys.readouterr().out
     assert listed_in(folder) == ["hello again"]
 

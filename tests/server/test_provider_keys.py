@@ -1,54 +1,28 @@
 """Keys of providers that are entered on the page: tested, stored encrypted, used at once, and never shown."""
 
 import json
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
 import pytest
 
 from fake_provider.server import FakeProvider
-from fake_provider.urls import BASES, name_variable
+from fake_provider.urls import name_variable
 from showandtell.core.wire.http import HttpResponse
 from showandtell.network.address_guard import AddressGuard
 from showandtell.network.transport import Transport
 from showandtell.providers.uploads import UploadRequest
 from showandtell.server.auth.oidc import Oidc
 from showandtell.server.auth.stored_secrets import StoredSecrets, WrongSecret
-from showandtell.server.provider_keys.stored_keys import EVERYONE, MAX_AGE, ProviderKey, StoredKeys
+from showandtell.server.provider_keys.provider_key import EVERYONE, ProviderKey
+from showandtell.server.provider_keys.stored_keys import MAX_AGE, StoredKeys
+from support.entered_keys import ANSWER, KEY, ask, put, status_of, with_accounts, with_provider
 from support.middleware_app import NOON
 from support.model_lists import key_of, serve_lists
 from support.oidc_issuer import CLIENT, CLIENT_SECRET, running_issuer
-from support.serving import serving, texts
+from support.serving import serving
 
 pytestmark = pytest.mark.anyio
-KEY = key_of("openai")
-ANSWER = "I am the inspector"
-
-
-@asynccontextmanager
-async def with_provider(folder, monkeypatch, *, handlers=(serve_lists,), **settings):
-    """A server without keys whose environment names the fake provider's hosts."""
-    async with FakeProvider(handlers=handlers) as provider:
-        for host in BASES:
-            monkeypatch.setenv(name_variable(host), provider.base(host))
-        async with serving(folder, **settings) as site:
-            yield site, provider
-
-
-async def put(site, provider="openai", session=None, **body):
-    async with (session or site.session).put(f"/api/providers/{provider}/key", json=body) as answer:
-        return answer.status, await answer.text()
-
-
-async def ask(site, model="openai:gpt-5", session=None, chat="chat"):
-    """The text of a model's answer, or the error."""
-    status, chunks = await site.post("Hello", chat, session=session, model=model)
-    return texts(chunks) if status == 200 else chunks["error"]["text"]
-
-
-async def status_of(site, provider="openai", session=None):
-    _, found = await site.get("/api/providers", session)
-    return next(one for one in found["providers"] if one["id"] == provider)
 
 
 async def test_a_key_from_the_page_is_used_by_the_next_message(tmp_path, monkeypatch):
@@ -211,14 +185,6 @@ async def test_an_address_in_a_url_is_checked_when_it_is_connected_to(named):
             async with transport.send(UploadRequest(f"{provider.url}/openai/v1/models", {}, method="GET")):
                 pass
         assert provider.ledger == []
-
-
-@asynccontextmanager
-async def with_accounts(folder, monkeypatch, **settings):
-    async with running_issuer() as issuer:
-        oidc = Oidc(issuer.url, CLIENT, CLIENT_SECRET, admin_claim=("groups", "admins"))
-        async with with_provider(folder, monkeypatch, oidc=oidc, clock=lambda: NOON, **settings) as (site, provider):
-            yield site, provider, lambda name, **claims: site.as_user(issuer.token(sub=name, **claims))
 
 
 async def test_only_an_administrator_enters_keys_for_everyone(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from showandtell.errors import BadInput
 from showandtell.network.fetch import FetchPolicy
 from showandtell.providers.auth import find_variable, read_headers
 from showandtell.providers.connect import variables_of
+from showandtell.providers.default_model import DefaultModel, choose_default
+from showandtell.providers.hosts import key_provider
 from showandtell.providers.retry import RetryPolicy
 
 
@@ -32,7 +34,7 @@ def arguments_of(
 
     Raises `BadInput` for instructions that can't be read, and for tools and functions that can't be imported.
     """
-    model = given.get("model", settings.model)
+    model = given["model"] if "model" in given else model_of(settings, environ=environ).model
     made: dict[str, Callable[[], Any]] = {
         "model": lambda: model,
         "tools": lambda: configured_tools(settings),
@@ -44,6 +46,21 @@ def arguments_of(
         "connection": lambda: connection_of(settings, model, environ),
     }
     return {**{name: make() for name, make in made.items() if name not in given}, **given}
+
+
+def model_of(
+    settings: Settings,
+    used: str | None = None,
+    stored: Collection[str] = (),
+    preferred: str | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> DefaultModel:
+    """The configured model, else the one that `choose_default` decides on. Keys of configuration files count.
+
+    `preferred` is what a person chose on the page, for when nothing is configured here.
+    """
+    in_files = {key_provider(name) for name, own in settings.providers.items() if own.api_key}
+    return choose_default((settings.model, preferred), used, {*stored, *in_files}, environ)
 
 
 def configured_tools(settings: Settings) -> list[Tool | Toolset | HostedTool]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -13,19 +15,34 @@ from showandtell.agent.settings import FilePolicy
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
 from showandtell.cli import arguments
+from showandtell.cli.person import Person
 from showandtell.config.settings import Settings
 from showandtell.core.wire.hosted_tools import HostedTool
 from showandtell.errors import UsageError
 from showandtell.samples import folder as samples
+from showandtell.server.provider_keys.provider_key import check_host
+
+#: Makes the agent of a person.
+MakeAgent: TypeAlias = Callable[[Person], Agent]
 
 
-def make_agent(settings: Settings, *, strict: bool = False) -> Agent:
-    """An agent with the built-in tools and those of `--tools`, which replace built-in tools of the same name."""
-    given = {
+def make_agent(settings: Settings, person: Person, *, strict: bool = False) -> Agent:
+    """An agent with the built-in tools and those of `--tools`, which replace built-in tools of the same name.
+
+    Without a configured model, it has the default one of the person. A stored key counts before the environment's.
+    """
+    model = person.choose(settings).model
+    given: dict[str, Any] = {
+        "model": model,
         "tools": tools_of(settings, folder_of(settings) or samples(), named_tools(settings)),
         "file_policy": file_policy(settings, strict=strict),
     }
-    return Agent(**arguments_of(settings, given))
+    if (connection := person.connection_to(model)) is not None:
+        given["connection"] = connection
+    agent = Agent(**arguments_of(settings, given))
+    if connection is not None:
+        check_host(agent.target.provider, agent.exchange, person.key_for(model))
+    return agent
 
 
 def named_tools(settings: Settings) -> list[Tool | Toolset | HostedTool]:

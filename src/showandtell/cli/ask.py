@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
-from showandtell.agent.agent import Agent, Run
+from showandtell.agent.agent import Run
 from showandtell.cli import arguments, sessions, standard_input, terminal
 from showandtell.cli import chat as chatting
-from showandtell.cli.agents import folder_of, make_agent
+from showandtell.cli.agents import MakeAgent, folder_of, make_agent
 from showandtell.cli.configured import AGENT, with_settings
 from showandtell.cli.options import AsJsonLines, Strict
 from showandtell.config.settings import Settings
@@ -38,10 +39,10 @@ def chat(
 ) -> None:
     """Chat in the terminal. If stdin is not a terminal, each line is a message, and the chat ends with the input."""
     terminal.configure_logging(verbose=verbose)
-    agent = make_agent(settings, strict=strict)
-    _ = agent.exchange  # raises before the user writes a message
+    folder = folder_of(settings)
     place = sessions.choose_location(sessions.place_of(settings), conversation)
-    raise typer.Exit(chatting.run_chat(agent, folder_of(settings), place, conversation))
+    make = partial(make_agent, settings, strict=strict)
+    raise typer.Exit(chatting.run_chat(make, folder, place, conversation))
 
 
 @with_settings(*AGENT, "storage.")
@@ -69,9 +70,9 @@ def ask(
     if not text.strip() and not files:
         raise UsageError(standard_input.NOTHING)
     try:
-        agent = make_agent(settings, strict=strict)
         place = sessions.choose_location(sessions.place_of(settings), conversation)
-        raise typer.Exit(watch(agent, text, files, place, conversation, json=json))
+        make = partial(make_agent, settings, strict=strict)
+        raise typer.Exit(watch(make, text, files, place, conversation, json=json))
     except ShowAndTellError as error:
         if json:
             print_json(ErrorEvent(type(error).__name__, str(error)))
@@ -79,7 +80,7 @@ def ask(
         raise
 
 
-def watch(agent: Agent, text: str, files: list[File], place: StorageLocation, which: str, *, json: bool) -> int:
+def watch(make: MakeAgent, text: str, files: list[File], place: StorageLocation, which: str, *, json: bool) -> int:
     """Show one run and return the exit status. With `json` the last line is a `finish`, however the run ends."""
     finished = False
     runs: list[Run] = []
@@ -91,6 +92,7 @@ def watch(agent: Agent, text: str, files: list[File], place: StorageLocation, wh
 
     async def go() -> int:
         async with sessions.opened(place) as session:
+            agent = make(await session.read_person())
             conversation = await session.begin(which)
             runs.append(run := agent.run(text if text.strip() else None, files=files, conversation=conversation))
             printer = terminal.Printer()
@@ -99,6 +101,7 @@ def watch(agent: Agent, text: str, files: list[File], place: StorageLocation, wh
                     run, show if json else chatting.with_references(run, printer, printer.event)
                 )
             finally:
+                await session.remember(run, agent.target.name)
                 print_id(await session.finish(run, which))
 
     try:

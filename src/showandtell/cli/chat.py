@@ -17,10 +17,14 @@ import typer
 from showandtell.agent.agent import Agent, Run
 from showandtell.agent.builtin_tools import names_in
 from showandtell.cli import terminal
+from showandtell.cli.advice import about_inspector
+from showandtell.cli.agents import MakeAgent
 from showandtell.cli.arguments import split_paths
+from showandtell.cli.person import Person
 from showandtell.cli.sessions import NEW, NONE, Sessions, opened
 from showandtell.cli.statuses import ENDING, EXIT, INTERRUPTED
 from showandtell.cli.transcript import counts_of, references
+from showandtell.core.capabilities.registry import INSPECTOR
 from showandtell.core.display.words import plain
 from showandtell.core.events.types import ApprovalNeeded, Event, Finish, StepStart
 from showandtell.core.messages.file import File
@@ -47,7 +51,6 @@ STORED = "This conversation is stored in {location} (see showandtell list, show,
 NOT_STORED = "This conversation is not stored."
 EXAMPLES = ("/read_file path=invoice.pdf", "Show me harbour.png and tell me what the text in it says.")
 CHART = '/chart title="Apples" values=3,1,4,1,5'
-INSPECTOR = " It is not a language model: it reports what it receives."
 ATTACH = "write /attach PATH, with one or more paths; quote paths with spaces. They go with your next message."
 HELP = """\
 /attach PATH …   send files with your next message; quote paths with spaces.
@@ -73,9 +76,10 @@ class Chat:
     status: int = 0
 
 
-def run_chat(agent: Agent, folder: Path | None, place: StorageLocation, which: str = NEW, read: Read = input) -> int:
+def run_chat(make: MakeAgent, folder: Path | None, place: StorageLocation, which: str = NEW, read: Read = input) -> int:
     """Chat until the input ends. Returns the exit status: 0 at a terminal, otherwise that of the last answer.
 
+    `make` makes the agent of the person whose conversations are stored there.
     `place` is where the conversation is stored, and `which` the one to continue, as in `sessions.find`.
     """
     asking = sys.stdin.isatty()
@@ -83,8 +87,11 @@ def run_chat(agent: Agent, folder: Path | None, place: StorageLocation, which: s
         with contextlib.suppress(ImportError):  # `input` then edits lines and remembers them
             importlib.import_module("readline")
     with asyncio.Runner() as runner, in_loop(runner, opened(place)) as sessions:
+        person = runner.run(sessions.read_person())
+        agent = make(person)
+        _ = agent.exchange  # raises before the user writes a message
         chat = Chat(agent, asking, runner.run, sessions, which)
-        typer.echo(greet(agent, folder, sessions.location))
+        typer.echo(greet(agent, folder, sessions.location, person))
         if which not in {NEW, NONE}:
             chat.conversation = runner.run(sessions.begin(which))
             typer.echo(describe(chat.conversation))
@@ -123,7 +130,7 @@ def read_messages(chat: Chat, read: Read) -> int:
     return 0 if chat.asking else chat.status
 
 
-def greet(agent: Agent, folder: Path | None, location: str) -> str:
+def greet(agent: Agent, folder: Path | None, location: str, person: Person) -> str:
     """The greeting: the model, its tools, where the conversation is stored (empty: nowhere), and examples."""
     names = [name for name in names_in(folder) if " " not in name] if folder else []
     examples = [
@@ -132,7 +139,7 @@ def greet(agent: Agent, folder: Path | None, location: str) -> str:
     ]
     return GREETING.format(
         model=agent.target.name,
-        inspector=INSPECTOR if agent.target.provider == "inspector" else "",
+        inspector=f" {about_inspector(person)}" if agent.target.provider == INSPECTOR else "",
         tools=", ".join(agent.tools),
         stored=STORED.format(location=plain(location)) if location else NOT_STORED,
         folder="the sample files" if folder is None else f'"{plain(folder.resolve())}"',
@@ -212,7 +219,8 @@ def watch_answer(
             if chat.sessions.location:
                 printer.line(f"(stored as {conversation.id})")
         run = chat.agent.run(text, files=files, approvals=approvals, conversation=chat.conversation)
-        return chat.run(watch(run, with_references(run, printer, show))), waiting
+        status = chat.run(watch(run, with_references(run, printer, show)))
+        chat.run(chat.sessions.remember(run, chat.agent.target.name))
     except KeyboardInterrupt:
         printer.line("[stopped]")
         return INTERRUPTED, []
@@ -221,6 +229,8 @@ def watch_answer(
         chat.conversation, chat.which = None, NEW
     except ShowAndTellError as error:
         printer.line(f"{type(error).__name__}: {error}")
+    else:
+        return status, waiting
     return EXIT["error"], []
 
 

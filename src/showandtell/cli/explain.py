@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from showandtell.agent.from_settings import model_of
 from showandtell.agent.render import explain as explain_files
 from showandtell.agent.render import render as render_request
 from showandtell.cli import arguments, terminal
@@ -42,7 +43,7 @@ def render(
 ) -> None:
     """Print the exact request body that would be sent."""
     history = conversation_file.load(arguments.existing(conversation))
-    request = render_request(history, model=settings.model, file_policy=file_policy(settings, strict=strict))
+    request = render_request(history, model=model_of(settings).model, file_policy=file_policy(settings, strict=strict))
     for piece in request.chunks():
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.write(b"\n")
@@ -64,13 +65,14 @@ def explain(
         raise UsageError(f"{paths[0]} is a conversation, which has the origin of its files: omit --as")
     files = arguments.files_from_user if place is FileSource.user else arguments.files_from_tool
     source = history if history is not None else files(paths)
-    receipts = explain_files(source, model=settings.model, file_policy=file_policy(settings, strict=strict))
+    model = model_of(settings).model
+    receipts = explain_files(source, model=model, file_policy=file_policy(settings, strict=strict))
     hint_at_conversations(paths)
     if json:
         typer.echo(msgspec.json.encode([receipt.record() for receipt in receipts]).decode())
         return
     origin = None if history is not None else f"from {'the user' if place is FileSource.user else 'a tool'}"
-    for line in terminal.format_receipts(receipts, settings.model, origin):
+    for line in terminal.format_receipts(receipts, model, origin):
         typer.echo(line)
 
 

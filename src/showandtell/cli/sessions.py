@@ -12,6 +12,7 @@ import typer
 from msgspec.structs import replace
 
 from showandtell.agent.agent import Run
+from showandtell.cli.person import OWNER, Person, read_person, remember_model
 from showandtell.config.settings import Settings
 from showandtell.errors import NotFound, ProviderError, StorageFailed, UsageError
 from showandtell.installation import install_command
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from showandtell.storage.conversations.store import Store
     from showandtell.storage.conversations.stored_conversation import StoredConversation
 
-#: The owner of the conversations of the command line.
-OWNER = "local"
 NEW, LAST, NONE = "new", "last", "none"
 NOTHING_STORED = "no conversation is stored here yet: start one"
 T = TypeVar("T")
@@ -60,7 +59,7 @@ class Sessions:
     """The conversations of one program: in a store, or in memory. `location` is empty for memory."""
 
     def __init__(self, place: StorageLocation, store: Store | None = None) -> None:
-        self._place, self._store = place, store
+        self._place, self._store, self._person = place, store, Person()
         self.location = "" if store is None else place.describe(store)
 
     async def begin(self, which: str) -> MemoryConversation:
@@ -69,6 +68,20 @@ class Sessions:
             return await find(self._store, which)
         own = self._place
         return MemoryConversation(FileCache(max_file_bytes=own.max_file_bytes, strip_location=own.strip_location))
+
+    async def read_person(self) -> Person:
+        """What is stored of the person here, also if this conversation isn't stored."""
+        if self._store is not None:
+            self._person = await read_person(self._store, self._place)
+        elif is_there(self._place):
+            async with replace(self._place, persistent=True).store() as store:
+                self._person = await read_person(store, self._place)
+        return self._person
+
+    async def remember(self, run: Run, model: str) -> None:
+        """Keep which model answered, for answers that name none."""
+        if self._store is not None and (run.error is None or isinstance(run.error, ProviderError)):
+            self._person = await remember_model(self._store, model, self._person)
 
     async def finish(self, run: Run, which: str) -> str | None:
         """The id of the stored conversation of a run that has ended; None if it isn't stored.
@@ -126,6 +139,14 @@ def with_existing(place: StorageLocation, task: Callable[[Store], Awaitable[T]],
     """Run a task with the store at a location. Raises like `check_existing`, and creates nothing then."""
     check_existing(place)
     return with_store(place, task, deletes=deletes)
+
+
+def is_there(place: StorageLocation) -> bool:
+    """Whether something is stored at a location, as far as this installation can tell."""
+    try:
+        return place.missing() is None
+    except UsageError:  # the libraries are missing
+        return False
 
 
 def check_existing(place: StorageLocation) -> None:

@@ -303,7 +303,10 @@ class ProviderSection(Section, frozen=True, kw_only=True):
 class Settings(Section, frozen=True, kw_only=True):
     """All settings. `providers` has a table for each provider, by its name."""
 
-    model: Annotated[str, About("provider:model, or inspector", ("--model", "-m"), "yes")] = "inspector"
+    model: Annotated[
+        NotEmpty | None,
+        About("provider:model, or inspector; default: the last used, else one with a key", ("--model", "-m"), "yes"),
+    ] = None
     instructions: Annotated[
         str, About("the system prompt, or @FILE with it", ("--instructions",), "yes", path="text")
     ] = ""

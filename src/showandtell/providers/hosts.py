@@ -216,6 +216,19 @@ ROWS: dict[str, HostRow] = {
 }
 
 
+#: Providers that share the key of another one, because they are the same host.
+SAME_KEY: Mapping[str, str] = {
+    "openai-chat": "openai",
+    "azure-chat": "azure",
+    "anthropic-bedrock": "bedrock",
+}
+
+
+def key_provider(provider: str) -> str:
+    """The provider whose key a provider uses."""
+    return SAME_KEY.get(provider, provider)
+
+
 def find_host(provider: str) -> HostRow | None:
     """How to reach a provider's host; None for the inspector and for an unknown provider."""
     if row := ROWS.get(provider):

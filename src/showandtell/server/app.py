@@ -44,7 +44,7 @@ from showandtell.server.observability.requests import RequestLog
 from showandtell.server.observability.telemetry import FASTAPI, make_telemetry
 from showandtell.server.openapi import customize_openapi
 from showandtell.server.provider_keys.access import ProviderAccess, open_access
-from showandtell.server.provider_keys.stored_keys import EVERYONE
+from showandtell.server.provider_keys.provider_key import EVERYONE
 from showandtell.server.readiness import Readiness
 from showandtell.server.routes import (
     account,
@@ -199,7 +199,7 @@ async def open_server(
         open_access(config, store.database, secrets) as access,
     ):
         agents, catalog = agents_of(config, access)
-        await check_model(agents, default := catalog.choose(None))
+        await check_model(agents, default := await catalog.choose(None, EVERYONE, None))
         addresses = StreamAddresses(keys)
         titles = Titles(store.database, agents, counters)
         executor = RunExecutor(store, agents, addresses, (*watchers, titles.watch), config.deps)

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 #: Who may do something: the only user of a server, everyone, or nobody.
 Audience: TypeAlias = Literal["alone", "everyone", "nobody"]
 
-#: The model for users without a setting of their own.
-DEFAULT_MODEL = "inspector"
-
 
 @dataclass(frozen=True, slots=True)
 class Config:
@@ -46,7 +43,7 @@ class Config:
         bind: the address that the server listens at.
         hosts: accepted Host names.
         origins: other sites that may send requests with a token.
-        default_model: the model of messages that name none.
+        default_model: the model of messages that name none; None: as `choose_default` decides for each user.
         instructions: the operator's. Every model gets them, before those of the user.
         builtin: names of built-in tools; a tool of `tools` replaces one of its name.
         tools: further tools.
@@ -79,7 +76,7 @@ class Config:
     bind: str = "127.0.0.1"
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
-    default_model: str = DEFAULT_MODEL
+    default_model: str | None = None
     instructions: str = ""
     builtin: tuple[str, ...] = BUILTIN
     tools: tuple[Tool | Toolset | HostedTool, ...] = ()

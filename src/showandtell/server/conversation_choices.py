@@ -6,7 +6,8 @@ from msgspec import Struct
 
 from showandtell.core.messages.conversation_settings import ConversationSettings, check_temperature
 from showandtell.errors import BadInput
-from showandtell.server.model_choice import check_model
+from showandtell.server.auth.authenticate import User
+from showandtell.server.model_choice import check_model, default_of
 from showandtell.server.runs.agents import AvailableTool
 from showandtell.server.state import Server
 from showandtell.storage.conversations.preferences import Preferences
@@ -23,21 +24,21 @@ class Choices(Struct, frozen=True):
     max_temperature: float
 
 
-async def read_choices(server: Server, model: str | None, preferences: Preferences) -> Choices:
-    """The choices with a model; None: that of the user, or the server's. Raises `UnknownModel`."""
+async def read_choices(server: Server, user: User, model: str | None, preferences: Preferences) -> Choices:
+    """The choices with a model; None: the one of a new conversation. Raises `UnknownModel`."""
     if model is not None:
         server.catalog.check(check_model(model))
-    name = server.catalog.choose(model or preferences.model)
+    name = await default_of(server, user, model, preferences)
     tools, target = await server.agents.available_tools(name), server.agents.target_of(name)
     return Choices(server.catalog.id_of(name), tools, target.dialect.max_temperature)
 
 
-async def check_settings(server: Server, settings: ConversationSettings, preferences: Preferences) -> None:
+async def check_settings(server: Server, user: User, settings: ConversationSettings, preferences: Preferences) -> None:
     """Raise `BadInput` for settings that a conversation can't have here."""
     if settings.model is not None:
         server.catalog.check(check_model(settings.model))
     if settings.temperature is not None:
-        target = server.agents.target_of(server.catalog.choose(settings.model or preferences.model))
+        target = server.agents.target_of(await default_of(server, user, settings.model, preferences))
         check_temperature(settings.temperature, target.dialect.max_temperature, target.name)
     if settings.tools:
         check_tools(settings.tools, await server.agents.available_tools())

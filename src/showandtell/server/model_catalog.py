@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,15 +30,23 @@ from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput
 from showandtell.network.transport import Transport
 from showandtell.providers.connect import connect, locate, own_variables
+from showandtell.providers.default_model import choose_default
 from showandtell.providers.exchange import Exchange
-from showandtell.providers.hosts import find_host, needs_no_key
+from showandtell.providers.hosts import find_host, key_provider, needs_no_key
 from showandtell.providers.model_lists import ListedModel, providers_with_lists
 from showandtell.server.auth.cached_fetch import CachedFetch
-from showandtell.server.config import DEFAULT_MODEL
 from showandtell.server.listed_models import kept_lists
-from showandtell.server.provider_keys.access import ProviderAccess, Transports, check_host
-from showandtell.server.provider_keys.stored_keys import StoredKey, key_provider, usable_key
+from showandtell.server.provider_keys.provider_key import (
+    StoredKey,
+    Transports,
+    check_host,
+    usable_key,
+    usable_providers,
+)
 from showandtell.storage.blobs.bounded_dict import LruDict
+
+if TYPE_CHECKING:
+    from showandtell.server.provider_keys.access import ProviderAccess
 
 #: Seconds for which the list of models is cached.
 CACHE_SECONDS = 30.0
@@ -80,8 +88,11 @@ class Catalog(Protocol):
         """Return all models, those that are available to the user first. Raises `BadInput` for invalid overrides."""
         ...
 
-    def choose(self, preferred: str | None) -> str:
-        """Return the model for a message that names none: the user's own if there is one, else the default."""
+    async def choose(self, preferred: str | None, user: str, used: str | None) -> str:
+        """Return the model for a message of a user that names none. Raises `StorageFailed`.
+
+        preferred: the setting of the conversation or of the user. used: the model that the user used last.
+        """
         ...
 
     def id_of(self, model: str) -> str:
@@ -100,7 +111,8 @@ NO_KEYS: Mapping[str, StoredKey] = {}
 class ModelCatalog:
     """All known models and those that hosts list, cached for half a minute. Concurrent callers share one refresh.
 
-    `clock` returns seconds. `describer` is who describes pictures to models without eyes. `access` has the stored keys.
+    `default` is the server's configured model. `clock` returns seconds. `describer` is who describes pictures to models
+    without eyes. `access` has the stored keys.
     """
 
     def __init__(
@@ -108,7 +120,7 @@ class ModelCatalog:
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
         *,
-        default: str = DEFAULT_MODEL,
+        default: str | None = None,
         describer: str = "",
         access: ProviderAccess | None = None,
     ) -> None:
@@ -121,7 +133,7 @@ class ModelCatalog:
 
     async def entries(self, user: str = "") -> tuple[CatalogEntry, ...]:
         """Return all models, those that are available to the user first. Raises `BadInput` for invalid overrides."""
-        keys = NO_KEYS if self._keys is None else await self._keys.of(user)
+        keys = await self._keys_of(user)
         which = frozenset((provider, stored.owner, stored.changed) for provider, stored in keys.items())
         fetched = self._fetched.get(which)
         if fetched is None:
@@ -129,9 +141,15 @@ class ModelCatalog:
             self._fetched.add(which, fetched)
         return await fetched.get(self._clock())
 
-    def choose(self, preferred: str | None) -> str:
-        """Return the user's own model, else the default."""
-        return preferred or self._default
+    async def _keys_of(self, user: str) -> Mapping[str, StoredKey]:
+        return NO_KEYS if self._keys is None else await self._keys.of(user)
+
+    async def choose(self, preferred: str | None, user: str, used: str | None) -> str:
+        """Return the user's own model, else the server's, else as `choose_default` decides. Raises `StorageFailed`."""
+        if configured := preferred or self._default:
+            return configured
+        stored = usable_providers(await self._keys_of(user))
+        return choose_default(used=used, stored=stored, environ=self._environ).model
 
     def id_of(self, model: str) -> str:
         """Return the full name of a model."""

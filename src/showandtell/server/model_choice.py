@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from msgspec import Struct, structs
 
-from showandtell.errors import UnknownModel
+from showandtell.core.capabilities.registry import INSPECTOR
+from showandtell.errors import StorageFailed, UnknownModel
 from showandtell.server.auth.authenticate import User
 from showandtell.server.chat_request import ChatRequest
 from showandtell.server.runs.stored_settings import read_settings
@@ -12,6 +15,7 @@ from showandtell.server.state import Server
 from showandtell.storage.conversations import runs
 from showandtell.storage.conversations.access import NO_TEXT
 from showandtell.storage.conversations.heads import Head
+from showandtell.storage.conversations.preferences import Preferences, change_preferences
 from showandtell.storage.conversations.runs import RunRow
 from showandtell.storage.conversations.stored_conversation import StoredConversation
 from showandtell.storage.database.rows import serialize
@@ -30,7 +34,7 @@ class ModelChoice(Struct, frozen=True):
 async def choose_model(
     server: Server, user: User, request: ChatRequest, conversation: StoredConversation, head: Head
 ) -> ModelChoice:
-    """The model of the request, of the answer that it continues, of the conversation, of the user, or of the server.
+    """The model of the request, of the answer that it continues, of the conversation, or of new ones (`default_of`).
 
     Raises before anything is stored.
     """
@@ -42,10 +46,23 @@ async def choose_model(
             settings = serialize(structs.replace(read_settings(settings), instructions=preferences.instructions))
         model = check_model(request.model or continued.model)
     else:
-        model = check_model(request.model or server.catalog.choose(head.settings.model or preferences.model))
+        model = check_model(request.model or await default_of(server, user, head.settings.model, preferences))
         settings = server.agents.new_settings(model, preferences.instructions, head.settings)
     await server.agents.get(model, settings, user.name)
     return ModelChoice(model, settings)
+
+
+async def default_of(server: Server, user: User, own: str | None, preferences: Preferences) -> str:
+    """The model of a conversation that names none. `own` is that of its settings."""
+    return await server.catalog.choose(own or preferences.model, user.name, preferences.used)
+
+
+async def remember_model(server: Server, user: User, model: str, preferences: Preferences) -> None:
+    """Keep which model a user used last, for new conversations. The inspector is not one to come back to."""
+    if model == preferences.used or server.agents.target_of(model).provider == INSPECTOR:
+        return
+    with suppress(StorageFailed):  # the answer is more important
+        await change_preferences(server.store.database, user.name, used=model)
 
 
 def check_model(model: str) -> str:

@@ -29,7 +29,7 @@ from showandtell.server.middleware.body_limits import (
     SMALL_CHAT_BODY,
     receive_limited,
 )
-from showandtell.server.model_choice import ModelChoice, choose_model
+from showandtell.server.model_choice import ModelChoice, choose_model, remember_model
 from showandtell.server.runs.agents import NO_SETTINGS
 from showandtell.server.runs.live_run import LiveRun, RunDiscarded, RunRequest
 from showandtell.server.runs.manager import TURN_SECONDS
@@ -152,7 +152,7 @@ async def find_or_prepare(
         if head.is_named:
             return None
         if settings != NO_SETTINGS:
-            await check_settings(server, settings, head.preferences)
+            await check_settings(server, user, settings, head.preferences)
         conversation, create = server.store.prepare(user.name, key=chat_id, settings=settings)
         return Place(conversation, structs.replace(head, settings=settings), create)
     kept = server.conversations.take(head.id, user.name, head.version, is_free=head.is_free)
@@ -190,6 +190,7 @@ async def start_run(
         raise AnswerRunning(running) from None
     live.when_ended(lambda: server.conversations.keep(conversation, user.name))
     live.when_ended(lambda: server.pending.wake_known(conversation.id))
+    await remember_model(server, user, choice.model, place.head.preferences)
     return live.row, live
 
 

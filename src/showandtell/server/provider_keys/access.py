@@ -8,37 +8,18 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from showandtell.agent.settings import Connection
 from showandtell.network.address_guard import AddressGuard, host_and_port
 from showandtell.network.transport import Transport
 from showandtell.providers.auth import find_variable
 from showandtell.providers.connect import own_variables
-from showandtell.providers.exchange import Exchange
 from showandtell.providers.hosts import all_hosts
 from showandtell.server.auth.stored_secrets import StoredSecrets
 from showandtell.server.config import Config
-from showandtell.server.provider_keys.stored_keys import ProviderKey, StoredKeys, UnusableKey
+from showandtell.server.provider_keys.provider_key import Transports
+from showandtell.server.provider_keys.stored_keys import StoredKeys
 from showandtell.storage.database.database import Database
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Transports:
-    """`direct` reaches hosts of the environment and of providers, `guarded` those that were given on the page."""
-
-    direct: Transport
-    guarded: Transport
-
-    def connection(self, key: ProviderKey | None = None) -> Connection:
-        """A connection with a stored key, else by the environment."""
-        if key is None:
-            return Connection(transport=self.direct)
-        return Connection(base_url=key.base_url, api_key=key.api_key, transport=self.of(key))
-
-    def of(self, key: ProviderKey) -> Transport:
-        """The transport for a stored key."""
-        return self.direct if key.base_url is None else self.guarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +43,6 @@ async def open_access(
         log.info("%d stored keys of providers were encrypted with the new secret", renewed)
     async with Transport(environ=environ) as direct, Transport(environ=environ, guard=guard) as guarded:
         yield ProviderAccess(keys, Transports(direct, guarded), guard)
-
-
-def check_host(provider: str, exchange: Exchange, key: ProviderKey | None) -> None:
-    """Raise `UnusableKey` before a stored key is sent to another host than the one that it was tested with."""
-    if key is not None and exchange.base != key.host:
-        raise UnusableKey(
-            f"the stored key for {provider} belongs to {key.host}, but the base URL is now {exchange.base}: enter the "
-            "key again"
-        )
 
 
 def named_hosts(environ: Mapping[str, str], *, local_defaults: bool) -> Iterator[str]:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from showandtell.errors import MissingKey, StorageFailed
+from showandtell.errors import StorageFailed
 from showandtell.server.auth.stored_secrets import StoredSecrets, WrongSecret
+from showandtell.server.provider_keys.provider_key import EVERYONE, ProviderKey, StoredKey
 from showandtell.storage.blobs.bounded_dict import LruDict
 from showandtell.storage.database.database import Database, Row
 from showandtell.storage.database.rows import serialize
@@ -20,19 +20,10 @@ from showandtell.storage.database.upserts import upsert
 
 log = logging.getLogger(__name__)
 
-#: The owner of keys for all users.
-EVERYONE: Final = ""
 #: Seconds after which a worker sees what another one has stored.
 MAX_AGE: Final = 10.0
 #: Maximum number of users whose keys are cached.
 MAX_CACHED: Final = 10_000
-#: Providers that share the key of another one, because they are the same host.
-SAME_KEY: Final[Mapping[str, str]] = {
-    "openai-chat": "openai",
-    "azure-chat": "azure",
-    "anthropic-bedrock": "bedrock",
-}
-
 SELECT_KEYS = select(provider_keys.c.provider, provider_keys.c.encrypted, provider_keys.c.changed).where(
     provider_keys.c.owner == bindparam("who")
 )
@@ -45,32 +36,6 @@ UPDATE_KEY = (
     .where(provider_keys.c.owner == bindparam("who"), provider_keys.c.provider == bindparam("which"))
     .values(encrypted=bindparam("new"))
 )
-
-
-class ProviderKey(Struct, frozen=True):
-    """A key, empty for servers that need none, with the base URL that was given beside it, if any.
-
-    `host` is the base URL of the requests that it was tested with. It is sent to no other.
-    """
-
-    api_key: str
-    base_url: str | None
-    host: str
-
-    def __repr__(self) -> str:
-        return f"ProviderKey(base_url={self.base_url!r}, host={self.host!r})"
-
-
-class StoredKey(Struct, frozen=True):
-    """A row: the key, None if it can't be decrypted, its owner, and when it was stored (epoch seconds)."""
-
-    owner: str
-    key: ProviderKey | None
-    changed: float
-
-
-class UnusableKey(MissingKey):
-    """A stored key can't be decrypted, or belongs to another host."""
 
 
 class StoredKeys:
@@ -157,15 +122,3 @@ class StoredKeys:
 def purpose_of(owner: str, provider: str) -> str:
     """What a key is encrypted for."""
     return msgspec.json.encode(["provider key", owner, provider]).decode()
-
-
-def key_provider(provider: str) -> str:
-    """The provider whose key a provider uses."""
-    return SAME_KEY.get(provider, provider)
-
-
-def usable_key(provider: str, stored: StoredKey) -> ProviderKey:
-    """The key of a row. Raises `UnusableKey` if it can't be decrypted."""
-    if stored.key is None:
-        raise UnusableKey(f"the stored key for {provider} can't be read with this server's secret: enter it again")
-    return stored.key

@@ -98,7 +98,7 @@ async def set_conversation_settings(
     database = server.store.database
     await read_settings(database, check_conversation_id(id), user.name)  # before anything that others may not learn
     settings = ConversationSettings(body.model, body.instructions, body.temperature, body.tools, body.on_full)
-    await check_settings(server, settings, await read_preferences(database, user.name))
+    await check_settings(server, user, settings, await read_preferences(database, user.name))
     return settings_response(await change_settings(database, id, user.name, settings, body.revision))
 
 
@@ -109,7 +109,8 @@ async def get_choices(
     model: Annotated[str | None, Query(max_length=MAX_MODEL, description="provider:model; yours by default")] = None,
 ) -> Response:
     """Get the tools that a conversation with a model can have, and its highest temperature."""
-    return json_response(await read_choices(server, model, await read_preferences(server.store.database, user.name)))
+    preferences = await read_preferences(server.store.database, user.name)
+    return json_response(await read_choices(server, user, model, preferences))
 
 
 def settings_response(record: SettingsRecord) -> Response:

@@ -16,13 +16,13 @@ from starlette.responses import Response
 from showandtell.core.capabilities.registry import find_provider
 from showandtell.errors import BadInput, NotFound
 from showandtell.providers.auth import check_base, find_variable
-from showandtell.providers.hosts import all_hosts, host_of
+from showandtell.providers.hosts import SAME_KEY, all_hosts, host_of
 from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.auth.errors import Forbidden
 from showandtell.server.json_body import describe_body, json_body
 from showandtell.server.model_catalog import ModelCatalog, connect_with
 from showandtell.server.provider_keys.key_check import check_key
-from showandtell.server.provider_keys.stored_keys import EVERYONE, SAME_KEY, ProviderKey, StoredKey
+from showandtell.server.provider_keys.provider_key import EVERYONE, ProviderKey, StoredKey
 from showandtell.server.schemas import Shape, errors, json_response
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations.users import is_admin

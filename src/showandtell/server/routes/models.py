@@ -13,6 +13,7 @@ from showandtell.config.user_settings import read_overrides
 from showandtell.core.capabilities.matrix import matrix, to_json
 from showandtell.server.auth.authenticate import CurrentUser
 from showandtell.server.json_compression import JsonResponse
+from showandtell.server.model_choice import default_of
 from showandtell.server.schemas import Shape, errors, json_response
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations.preferences import read_preferences
@@ -74,7 +75,7 @@ class ModelsShape(Shape):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"default": "inspector", "models": [INSPECTOR]}]})
 
-    default: str = Field(description="the model for requests without one")
+    default: str = Field(description="your model of new conversations: configured, used last, or with a key")
     models: list[ModelShape]
 
 
@@ -137,7 +138,7 @@ class MatrixShape(Shape):
 async def list_models(server: CurrentServer, user: CurrentUser) -> Response:
     """List the models, the available ones first."""
     preferences = await read_preferences(server.store.database, user.name)
-    default = server.catalog.id_of(server.catalog.choose(preferences.model))
+    default = server.catalog.id_of(await default_of(server, user, None, preferences))
     return json_response({"default": default, "models": await server.catalog.entries(user.name)})
 
 

@@ -92,7 +92,7 @@ async def add_preset(
 ) -> Response:
     """Store settings under a new name. You can have 50 presets."""
     database = server.store.database
-    await check_settings(server, body.settings, await read_preferences(database, user.name))
+    await check_settings(server, user, body.settings, await read_preferences(database, user.name))
     return json_response(preset_json(await presets.add_preset(database, user.name, body.name, body.settings)))
 
 
@@ -111,7 +111,7 @@ async def change_preset(
     """Change the name or the settings of a preset. An edit of another revision is a 409."""
     database = server.store.database
     if body.settings is not UNSET:
-        await check_settings(server, body.settings, await read_preferences(database, user.name))
+        await check_settings(server, user, body.settings, await read_preferences(database, user.name))
     changed = await presets.change_preset(
         database, user.name, id, body.revision, name=body.name, settings=body.settings
     )

@@ -23,9 +23,10 @@ from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.conversation_settings import ConversationSettings, check_temperature
 from showandtell.core.wire.hosted_tools import HostedTool, name_of, runs, split_hosted
 from showandtell.errors import ShowAndTellError
+from showandtell.providers.hosts import key_provider
 from showandtell.server.config import Config
-from showandtell.server.provider_keys.access import ProviderAccess, check_host
-from showandtell.server.provider_keys.stored_keys import ProviderKey, key_provider, usable_key
+from showandtell.server.provider_keys.access import ProviderAccess
+from showandtell.server.provider_keys.provider_key import ProviderKey, check_host, usable_key
 from showandtell.server.runs.stored_settings import StoredSettings, read_settings
 from showandtell.storage.database.rows import serialize
 

@@ -12,7 +12,7 @@ from showandtell.agent.toolsets import OpenToolsets
 from showandtell.core.capabilities.cells import Target
 from showandtell.errors import BadInput, UnknownModel
 from showandtell.server.model_catalog import CatalogEntry, entry_of
-from showandtell.server.provider_keys.stored_keys import ProviderKey
+from showandtell.server.provider_keys.provider_key import ProviderKey
 from showandtell.server.runs.agents import (
     ABOUT_FILES,
     Agents,
@@ -111,9 +111,10 @@ class GivenAgents(Agents):
             problem = str(error)
         return entry_of(agent.target, name, name, problem, agent.settings.policy.describer)
 
-    def choose(self, preferred: str | None) -> str:
-        """Return the user's own choice if it is one of these agents, else the first one."""
-        return preferred if preferred in self._agents else next(iter(self._agents))
+    async def choose(self, preferred: str | None, user: str, used: str | None) -> str:
+        """Return the user's own choice if it is one of these agents, else the one used last, else the first one."""
+        del user
+        return next((name for name in (preferred, used) if name in self._agents), next(iter(self._agents)))
 
     def id_of(self, model: str) -> str:
         """Return the name of an agent."""

@@ -25,7 +25,7 @@ MAX_FAVOURITES = 50
 class Preferences(Struct, frozen=True, omit_defaults=True):
     """A user's settings: the default model, instructions for it, titles by it, the page's theme and its language.
 
-    `favourites` are ids of models.
+    `favourites` are ids of models. `used` is the real model that the user used last.
     """
 
     model: str | None = None
@@ -34,6 +34,7 @@ class Preferences(Struct, frozen=True, omit_defaults=True):
     language: str | None = None
     titles: bool = False
     favourites: tuple[str, ...] = ()
+    used: str | None = None
 
 
 SELECT_PREFERENCES = select(preferences.c.record).where(preferences.c.owner == bindparam("who"))
