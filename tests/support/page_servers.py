@@ -69,7 +69,7 @@ def open_page_servers(make_folder):
 
     `inspector`: answers with the inspector, and fetches from a small internet. `echo`: answers with the text that the
     message asks for, and fetches nothing. `scratch`:
-    scenarios may change its settings. `accounts`: has accounts, whose ids are bearer tokens. `process`: a process that scenarios may kill.
+    scenarios may change its settings. `fresh`: nobody has given it a key before its scenarios. `accounts`: has accounts, whose ids are bearer tokens. `process`: a process that scenarios may kill.
     """
     with background_servers() as servers:
         provider, web = EchoProvider(), PageWeb()
@@ -88,6 +88,7 @@ def open_page_servers(make_folder):
                 attach_addresses="nobody",
             ),
             "scratch": servers.add_server(make_folder("scratch")),
+            "fresh": servers.add_server(make_folder("fresh")),
             "accounts": servers.add_server(make_folder("accounts"), place=LARGE_QUOTA),
         }
         servers.run(in_loop(open_accounts, in_process["accounts"]))

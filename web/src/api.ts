@@ -27,6 +27,8 @@ export type Me = {
   limits: Limits;
   /** Whether the server attaches files by their address. */
   addresses: boolean;
+  /** Whether the user may enter keys of providers. */
+  keys: boolean;
   login: string | null;
   version: string;
 };

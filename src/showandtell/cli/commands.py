@@ -12,6 +12,8 @@ import typer
 from typer.core import TyperGroup
 
 from showandtell.cli.configured import load
+from showandtell.errors import UsageError
+from showandtell.plugins import suggestion
 from showandtell.version import VERSION
 
 STATUSES = "Exit status: 0 complete, 1 error, 2 usage, 3 incomplete or waiting, 4 refused, 130 interrupted."
@@ -43,6 +45,7 @@ COMMANDS = {
     "doctor": CommandSource("doctor:doctor"),
     "config": CommandSource("show_settings:config"),
     "models": CommandSource("learned:models", IN_MODELS),
+    "keys": CommandSource("keys:keys"),
     "list": CommandSource("conversations:list_all"),
     "show": CommandSource("conversations:show"),
     "export": CommandSource("conversations:export"),
@@ -85,6 +88,18 @@ class LazyGroup(TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = cast("dict[str, Any]", LazyCommands())
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """The command that the first argument names. A text with a space is a question: `ask` gets it.
+
+        Raises `UsageError` for another unknown name, with the nearest known one.
+        """
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            if not any(map(str.isspace, name.strip())):
+                raise UsageError(f"no such command: {name!r:.60}.{suggestion(name, COMMANDS)} See showandtell --help")
+            args = ["ask", *args]
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: object) -> list[str]:
         """The names, without loading a command."""

@@ -17,6 +17,7 @@ from showandtell.config.settings import Settings
 from showandtell.config.user_settings import data_folder
 from showandtell.core.capabilities.registry import INSPECTOR
 from showandtell.core.capabilities.resolve import split_name
+from showandtell.core.wire.http import KEYS_HEADER
 from showandtell.errors import StorageFailed
 from showandtell.providers.default_model import DefaultModel
 from showandtell.providers.hosts import key_provider
@@ -50,6 +51,8 @@ class Person(Struct, frozen=True):
     def connection_to(self, model: str) -> Connection | None:
         """A connection with the stored key; None if there is none. Raises `UnknownModel`."""
         key = self.key_for(model)
+        if key is None and split_name(model)[0] == INSPECTOR and usable_providers(self.keys):
+            return Connection(headers={KEYS_HEADER: "yes"})
         return None if key is None else Connection(base_url=key.base_url, api_key=key.api_key)
 
 

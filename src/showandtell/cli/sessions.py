@@ -71,11 +71,8 @@ class Sessions:
 
     async def read_person(self) -> Person:
         """What is stored of the person here, also if this conversation isn't stored."""
-        if self._store is not None:
-            self._person = await read_person(self._store, self._place)
-        elif is_there(self._place):
-            async with replace(self._place, persistent=True).store() as store:
-                self._person = await read_person(store, self._place)
+        store, place = self._store, self._place
+        self._person = await person_at(place) if store is None else await read_person(store, place)
         return self._person
 
     async def remember(self, run: Run, model: str) -> None:
@@ -139,6 +136,14 @@ def with_existing(place: StorageLocation, task: Callable[[Store], Awaitable[T]],
     """Run a task with the store at a location. Raises like `check_existing`, and creates nothing then."""
     check_existing(place)
     return with_store(place, task, deletes=deletes)
+
+
+async def person_at(place: StorageLocation) -> Person:
+    """What is stored of the person at a location. Creates nothing."""
+    if not is_there(place):
+        return Person()
+    async with replace(place, persistent=True).store() as store:
+        return await read_person(store, place)
 
 
 def is_there(place: StorageLocation) -> bool:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json as json_format
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
 import typer
 
 from showandtell.cli.configured import Loaded, loaded_by, with_settings
+from showandtell.cli.learned import explain
 from showandtell.cli.options import AsJson
+from showandtell.cli.person import Person
+from showandtell.cli.sessions import person_at, place_of
 from showandtell.config.settings import Key, Settings, add_keys_of, keys
 from showandtell.config.user_settings import data_folder
 from showandtell.core.display.words import plain
+from showandtell.errors import ShowAndTellError
 from showandtell.providers.auth import find_variable
 from showandtell.providers.connect import variables_of
 from showandtell.providers.hosts import all_hosts
@@ -76,10 +82,21 @@ def list_settings(ctx: typer.Context, settings: Settings) -> Iterator[Line]:
                 origin = key.variable
             case _:
                 origin = files[name].origin if name in files else "default"
-        if not name.startswith("providers."):
+        if name == "model" and settings.model is None:
+            yield Line(name, *find_default(settings))
+        elif not name.startswith("providers."):
             value = value_of(settings, name)
             folder = str(data_folder()) if name == "storage.data" and value is None else value
             yield Line(name, hide(key, folder), origin)
+
+
+def find_default(settings: Settings) -> tuple[str, str]:
+    """The model that answers if none is configured, and why."""
+    person = Person()
+    with suppress(ShowAndTellError):  # this command works without a database, too
+        person = asyncio.run(person_at(place_of(settings)))
+    default = person.choose(settings)
+    return default.model, f"default: {explain(default)}"
 
 
 def value_of(settings: Settings, name: str) -> Any:

@@ -79,6 +79,7 @@ class ModelRequest(Struct, frozen=True):
     tool_choice: "auto", "none", "required", or a tool's name. parallel: whether one step may hold several calls.
     stream_usage: whether a stream reports tokens. array: chunks in one JSON array instead of a stream.
     answer_schema: the JSON schema that the answer has to match, if any. reasons: whether reasoning is asked for.
+    has_keys: whether the user could ask a real model.
     """
 
     model: str
@@ -93,6 +94,7 @@ class ModelRequest(Struct, frozen=True):
     max_tokens: int | None = None
     answer_schema: dict[str, Any] | None = None
     reasons: bool = False
+    has_keys: bool = False
 
 
 class Reply(Struct, frozen=True):

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec.structs import replace
 
-from showandtell.core.wire.http import HttpRequest, HttpResponse
+from showandtell.core.wire.http import KEYS_HEADER, HttpRequest, HttpResponse
 from showandtell.inspector.answering.answer import answer
 from showandtell.inspector.answering.ocr import answer_in_turn
 from showandtell.inspector.answering.report import examine
@@ -56,7 +56,7 @@ async def serve(incoming: IncomingRequest, answerer: Answerer = default_answerer
     host, groups = find_host(incoming.path)
     try:
         incoming = _admit(incoming, host, groups)
-        model_request = await asyncio.to_thread(host.read, incoming)
+        model_request = replace(await asyncio.to_thread(host.read, incoming), has_keys=KEYS_HEADER in incoming.headers)
         if answerer is default_answerer:
             reply = await answer_in_turn(model_request, OCR_WAIT)
         else:

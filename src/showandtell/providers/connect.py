@@ -11,6 +11,7 @@ import msgspec
 
 from showandtell.core.capabilities.cells import Api, Target
 from showandtell.core.capabilities.google import EXPRESS, in_express_mode
+from showandtell.core.wire.http import KEYS_HEADER
 from showandtell.errors import MissingKey
 from showandtell.network.transport import Transport
 from showandtell.providers.auth import (
@@ -22,6 +23,7 @@ from showandtell.providers.auth import (
     key_header,
     read_headers,
 )
+from showandtell.providers.default_model import has_any_key
 from showandtell.providers.exchange import Exchange
 from showandtell.providers.hosts import Environ, HostRow, find_host, host_of
 
@@ -55,7 +57,8 @@ def connect(
     `MissingKey`, which names the variable to set, and `BadInput` for an invalid base URL, key or header.
     """
     if target.provider == "inspector":
-        return Exchange(resolve_name(INSPECTOR), inspector_base(target.api), {})
+        known = {KEYS_HEADER: "yes"} if has_any_key(environ=environ) else {}
+        return Exchange(resolve_name(INSPECTOR), inspector_base(target.api), {**known, **check_headers(headers or {})})
     target = locate(target, environ, base_url=base_url, api_key=api_key)
     account = target.account
     row = row_of(target)

@@ -13,7 +13,7 @@ from showandtell.core.capabilities.registry import INSPECTOR, find_provider, reg
 from showandtell.core.capabilities.resolve import split_name
 from showandtell.errors import UnknownModel
 from showandtell.providers.auth import find_variable
-from showandtell.providers.hosts import Environ, find_host, key_provider
+from showandtell.providers.hosts import Environ, all_hosts, find_host, key_provider
 
 #: Why a model is the default: it was configured, it was used last, there is a key for it, or there is none for any.
 Reason: TypeAlias = Literal["configured", "used", "key", "no key"]
@@ -84,3 +84,8 @@ def find_key_source(provider: str, stored: Collection[str] = (), environ: Enviro
     host = find_host(provider)
     found = None if host is None else find_variable([name for name, _ in host.keys], environ)
     return "" if found is None else found[0]
+
+
+def has_any_key(stored: Collection[str] = (), environ: Environ = os.environ) -> bool:
+    """Whether there is a key of any provider that needs one."""
+    return any(find_key_source(name, stored, environ) for name, row in all_hosts().items() if row.needs_key)

@@ -247,6 +247,11 @@ def all_hosts() -> dict[str, HostRow]:
     return ROWS | {name: make_row(provider) for name, provider in registered().items()}
 
 
+def keyed_providers() -> tuple[str, ...]:
+    """The providers whose keys can be stored: those that take one, each under one name."""
+    return tuple(name for name, row in all_hosts().items() if row.keys and name not in SAME_KEY)
+
+
 def needs_no_key(provider: str) -> bool:
     """Whether a host answers without a key, as local servers do."""
     host = find_host(provider)

@@ -20,7 +20,7 @@ from showandtell.core.capabilities.matrix import NO_OVERRIDES, PROBES, InResult,
 from showandtell.core.capabilities.modalities import Modality, restrict
 from showandtell.core.capabilities.overrides import select
 from showandtell.core.capabilities.registry import families
-from showandtell.core.capabilities.resolve import examples_of, resolve
+from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, Origin
 from showandtell.core.messages.message import Message
@@ -29,18 +29,17 @@ from showandtell.core.planning.uses import FileUse
 from showandtell.core.planning.values import Policy
 from showandtell.errors import BadInput
 from showandtell.network.transport import Transport
-from showandtell.providers.connect import connect, locate, own_variables
+from showandtell.providers.connect import locate, own_variables
 from showandtell.providers.default_model import choose_default
-from showandtell.providers.exchange import Exchange
-from showandtell.providers.hosts import find_host, key_provider, needs_no_key
+from showandtell.providers.hosts import find_host, needs_no_key
 from showandtell.providers.model_lists import ListedModel, providers_with_lists
 from showandtell.server.auth.cached_fetch import CachedFetch
 from showandtell.server.listed_models import kept_lists
 from showandtell.server.provider_keys.provider_key import (
+    NO_KEYS,
     StoredKey,
     Transports,
-    check_host,
-    usable_key,
+    connect_with,
     usable_providers,
 )
 from showandtell.storage.blobs.bounded_dict import LruDict
@@ -104,10 +103,6 @@ class Catalog(Protocol):
         ...
 
 
-#: No stored keys.
-NO_KEYS: Mapping[str, StoredKey] = {}
-
-
 class ModelCatalog:
     """All known models and those that hosts list, cached for half a minute. Concurrent callers share one refresh.
 
@@ -137,7 +132,7 @@ class ModelCatalog:
         which = frozenset((provider, stored.owner, stored.changed) for provider, stored in keys.items())
         fetched = self._fetched.get(which)
         if fetched is None:
-            fetched = CachedFetch(lambda _: self._fetch(keys), CACHE_SECONDS)
+            fetched = CachedFetch(lambda _: self.fetch(keys), CACHE_SECONDS)
             self._fetched.add(which, fetched)
         return await fetched.get(self._clock())
 
@@ -159,7 +154,8 @@ class ModelCatalog:
         """Raise `UnknownModel` if there is no such model. Its key need not be set."""
         find_target(model)
 
-    async def _fetch(self, keys: Mapping[str, StoredKey]) -> tuple[CatalogEntry, ...]:
+    async def fetch(self, keys: Mapping[str, StoredKey]) -> tuple[CatalogEntry, ...]:
+        """Return all models as they are now with these keys and those of the environment, available ones first."""
         listed = await self._list_all(keys)
         return await asyncio.to_thread(self._make_entries, listed, keys)
 
@@ -239,20 +235,6 @@ def kinds_of_list(provider: str, listed: ListedModel) -> tuple[Modality, ...]:
     if listed.kinds is None or host is None or not host.modalities:
         return ()
     return tuple(Modality(kind, kind in listed.kinds, "its host lists it", "", 0.0) for kind in TOOL_RESULT_KINDS)
-
-
-def connect_with(
-    provider: str, keys: Mapping[str, StoredKey], environ: Mapping[str, str], transports: Transports | None = None
-) -> Exchange:
-    """The exchange with a provider, by a stored key, else by the environment. Raises `BadInput` if there is no way."""
-    target, stored = resolve(f"{provider}:{examples_of(provider)[0]}"), keys.get(key_provider(provider))
-    if stored is None:
-        return connect(target, environ=environ, transport=None if transports is None else transports.direct)
-    key = usable_key(provider, stored)
-    transport = None if transports is None else transports.of(key)
-    exchange = connect(target, base_url=key.base_url, api_key=key.api_key, environ=environ, transport=transport)
-    check_host(provider, exchange, key)
-    return exchange
 
 
 def entry_of(

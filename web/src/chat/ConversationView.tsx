@@ -8,6 +8,7 @@ import type { Attachment } from "../files";
 import type { Pair } from "../examples/PairRun";
 import { FilesProvider } from "../files/context";
 import { lazy } from "../files/lazy";
+import { isInspector } from "../models/findModel";
 import { ModelPicker } from "../models/ModelPicker";
 import { useApp } from "../state/AppProvider";
 import { ShareButton } from "../sharing/ShareButton";
@@ -53,7 +54,13 @@ export function ConversationView({ chatId, stored, onNamed, ...view }: Props) {
       notify({ what: "list" });
     },
   });
-  const { session, messages, about } = sessionView;
+  const { session, messages, about, status } = sessionView;
+  const used = useRef<string | null>(null);
+  useEffect(() => {
+    if (status !== "streaming" || model === used.current || model === app.model || isInspector(model)) return;
+    used.current = model;
+    app.reloadModels(); // it may be the model of the next conversation
+  }, [status]);
   useEffect(() => void (about && setOwn(about.settings)), [about]);
   const right = about?.right ?? "owner"; // default for a new conversation
   const mayWrite = right !== "reader";

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { rich, t } from "../language";
 import { at } from "../prefix";
 import { follow } from "../router";
+import { useApp } from "../state/AppProvider";
 import type { Message } from "../types";
 import { Button, RetryIcon, Spinner, WarnIcon } from "../ui";
 import type { SessionView } from "./session/useSession";
@@ -10,6 +11,7 @@ import { statusText } from "./statusText";
 
 export function Notices({ sessionView }: { sessionView: SessionView }) {
   const { session, about, lost, problem, needsKey, remedy, live, messages, status } = sessionView;
+  const { me } = useApp();
   const online = useOnline();
   const answer = { status, running: about?.running ?? false, problem, last: messages.at(-1) };
   const writing = lost ? t("chat.lost") : statusText(answer);
@@ -29,7 +31,7 @@ export function Notices({ sessionView }: { sessionView: SessionView }) {
             <WarnIcon />
             <div>
               <p>{problem}</p>
-              {needsKey && <p>{rich("chat.enterKey", { link: (words) => <a href={at("/settings")} onClick={follow}>{words}</a> })}</p>}
+              {needsKey && me?.keys && <p>{rich("chat.enterKey", { link: (words) => <a href={at("/settings")} onClick={follow}>{words}</a> })}</p>}
               {remedy === "back" && <p>{t("chat.backInBox")}</p>}
             </div>
             {remedy === "again" && (

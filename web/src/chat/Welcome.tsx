@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { api } from "../api";
 import type { Attachment } from "../files";
 import { factsOf, t } from "../language";
+import { isInspector } from "../models/findModel";
 import { InspectorNote } from "../models/InspectorNote";
 import { showError } from "../state/showError";
 import { useLoaded } from "../state/loading";
@@ -34,7 +35,7 @@ export function Welcome({ model, onExample }: Props) {
     <section className="welcome">
       <h1>{t("welcome.question")}</h1>
       <p>{t("welcome.text")}</p>
-      {model?.startsWith("inspector") && <InspectorNote />}
+      {isInspector(model) && <InspectorNote />}
       {examples.value && (
         <ul className="examples">
           {examples.value.examples.map((example) => (

@@ -2,7 +2,8 @@
 import { flushSync } from "preact/compat";
 import { useRef, useState } from "preact/hooks";
 import { api, wordsOf } from "../api";
-import { dateOf, factsOf, t } from "../language";
+import { dateOf, factsOf, rich, t } from "../language";
+import { isInspector } from "../models/findModel";
 import { useApp } from "../state/AppProvider";
 import { showError } from "../state/showError";
 import { useLoaded } from "../state/loading";
@@ -22,17 +23,24 @@ type Provider = {
   /** When the key was stored, in epoch seconds. */
   changed: number | null;
   problem: string | null;
+  /** The model that new conversations can have once there is a key. */
+  model: string | null;
 };
 
 type Providers = { may_set: Use[]; may_set_base_url: boolean; providers: Provider[] };
 
 export function Keys() {
-  const { reloadModels } = useApp();
+  const { model, reloadModels } = useApp();
+  const [offered, offer] = useState<Offered | null>(null);
   const loaded = useLoaded("providers", (signal) => api.get<Providers>("/api/providers", { signal }));
   const known = loaded.value;
   const changed = () => {
     loaded.again();
     reloadModels();
+  };
+  const stored = (provider: Provider) => {
+    if (provider.model && isInspector(model)) offer({ name: provider.name, model: provider.model, before: model });
+    changed();
   };
   if (!known) return loaded.error ? <p className="soft">{wordsOf(loaded.error)}</p> : <Spinner label={t("page.loading")} />;
   if (known.providers.length === 0) return null;
@@ -42,16 +50,39 @@ export function Keys() {
       <p className="soft">{t(known.may_set.length ? "keys.note" : "keys.notAllowed")}</p>
       <ul className="keys">
         {known.providers.map((provider) => (
-          <Row key={provider.id} provider={provider} known={known} onChange={changed} />
+          <Row key={provider.id} provider={provider} known={known} onChange={changed} onStored={() => stored(provider)} />
         ))}
       </ul>
+      {offered && <Offer {...offered} onClose={() => offer(null)} />}
     </div>
   );
 }
 
-type RowProps = { provider: Provider; known: Providers; onChange: () => void };
+type Offered = { name: string; model: string; before: string };
 
-function Row({ provider, known, onChange }: RowProps) {
+/** The first key of a person has just been stored: its model can answer from now on. */
+function Offer({ name, model, before, onClose }: Offered & { onClose: () => void }) {
+  const { save } = useApp();
+  const choose = (id: string) => {
+    onClose();
+    void save({ model: id }).then(() => id === model && toast(t("keys.offerTaken", { model })), () => {});
+  };
+  return (
+    <Dialog open onClose={onClose} title={t("keys.offerTitle", { name })}>
+      <p>{rich("keys.offerText", { model, code: (words) => <code>{words}</code> })}</p>
+      <div className="dialog-actions">
+        <Button onClick={() => choose(before)}>{t("keys.offerKeep")}</Button>
+        <Button look="main" onClick={() => choose(model)}>
+          {t("keys.offerTake")}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+type RowProps = { provider: Provider; known: Providers; onChange: () => void; onStored: () => void };
+
+function Row({ provider, known, onChange, onStored }: RowProps) {
   const [open, setOpen] = useState(false);
   const [asking, setAsking] = useState(false);
   const row = useRef<HTMLLIElement>(null);
@@ -109,7 +140,7 @@ function Row({ provider, known, onChange }: RowProps) {
           onSaved={() => {
             close();
             toast(t("keys.stored", { name }));
-            onChange();
+            onStored();
           }}
         />
       )}
@@ -120,7 +151,7 @@ function Row({ provider, known, onChange }: RowProps) {
 /** The text that a form sends. It is never a draft: drafts are stored in the browser. */
 type Sent = { api_key: string; base_url?: string; use: Use };
 
-function KeyForm({ provider, known, onClose, onSaved }: Omit<RowProps, "onChange"> & { onClose: () => void; onSaved: () => void }) {
+function KeyForm({ provider, known, onClose, onSaved }: Pick<RowProps, "provider" | "known"> & { onClose: () => void; onSaved: () => void }) {
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const uses = usesOf(provider, known);

@@ -17,7 +17,7 @@ export type AppState = {
   problem: ApiError | null;
   /** Null until loaded. */
   models: Model[] | null;
-  /** Default model of new conversations: the user's choice, else the server's. */
+  /** Model of new conversations: the user's choice, else what the server decides: the one used last, or one with a key. */
   model: string | null;
   /** Null until loaded. */
   settings: Settings | null;
@@ -27,7 +27,7 @@ export type AppState = {
   save: (change: SettingsChange) => Promise<void>;
   /** Reloads what is missing. */
   again: () => void;
-  /** Reloads the models, after a key was stored or deleted. */
+  /** Reloads the models and the default one, after a key was stored or deleted, or another model was used. */
   reloadModels: () => void;
 };
 

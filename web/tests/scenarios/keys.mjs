@@ -14,6 +14,68 @@ async function enter(page, name, key) {
   await page.keyboard.press("Enter");
 }
 
+/** Answers the offer of a first key. */
+async function answerOffer(page, answer) {
+  const offer = page.getByRole("dialog", { name: "Use Mistral for new conversations?" });
+  await offer.getByRole("button", { name: answer }).click();
+  await offer.waitFor({ state: "hidden" });
+}
+
+const modelOf = (page, name) => page.getByRole("button", { name: `Model: ${name}` });
+
+/** Opens a new conversation from the sidebar. */
+async function openNew(page, model) {
+  await page.getByRole("link", { name: "New conversation" }).click();
+  await modelOf(page, model).waitFor();
+}
+
+export async function a_first_key_is_enough_and_its_model_is_offered_for_new_conversations(context) {
+  const page = await context.visit("/", { on: "fresh" });
+  await modelOf(page, "Inspector").waitFor();
+  await page.getByText("For a real model, enter its key in the settings.").getByRole("link").click();
+  await page.getByRole("button", { name: "Enter a key for Mistral" }).click();
+  await enter(page, "Mistral", GOOD);
+  await page.getByRole("dialog", { name: "Use Mistral for new conversations?" }).getByText("mistral:mistral-large-latest").waitFor();
+  await checkAccessibility(page, 2);
+  await page.screenshot({ path: "/tmp/key/offer.png" }); // TEMP
+  await answerOffer(page, "Use it for new conversations");
+  await page.getByText("New conversations use mistral:mistral-large-latest.").waitFor();
+  await openNew(page, "mistral-large-latest");
+  assert.equal(await page.getByText("The inspector is a built-in tester").count(), 0);
+  assert.match(await (await sendAndWait(page, "Hello")).textContent(), /I am the inspector/); // the fake host's answer
+  await page.reload();
+  await modelOf(page, "mistral-large-latest").waitFor();
+  await openNew(page, "mistral-large-latest");
+}
+
+export async function a_new_conversation_has_the_model_that_was_used_last(context) {
+  const page = await context.visit("/settings", { on: "fresh" });
+  if (await page.getByRole("button", { name: "Enter a key for Mistral" }).isVisible()) {
+    await page.getByRole("button", { name: "Enter a key for Mistral" }).click();
+    await enter(page, "Mistral", GOOD);
+    await answerOffer(page, "Use it for new conversations");
+  }
+  await page.getByRole("button", { name: "Use the server’s choice" }).click();
+  await openNew(page, "mistral-large-latest");
+  await page.getByRole("button", { name: "Model:" }).click();
+  await page.getByRole("dialog").getByRole("searchbox").fill("mistral:mistral-small-latest");
+  await page.keyboard.press("Enter");
+  await sendAndWait(page, "Hello");
+  await openNew(page, "mistral:mistral-small-latest");
+  await page.reload();
+  await modelOf(page, "mistral:mistral-small-latest").waitFor();
+}
+
+export async function with_a_key_the_inspectors_note_leads_to_the_list_of_models(context) {
+  const page = await context.visit("/settings", { on: "scratch" });
+  await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
+  await enter(page, "Mistral", GOOD);
+  await answerOffer(page, "Keep the inspector");
+  await openNew(page, "Inspector");
+  await page.getByText("For a real model, choose another one in the list of models.").waitFor();
+  assert.equal(await page.getByText("enter its key").count(), 0);
+}
+
 export async function a_key_is_tested_stored_and_deleted(context) {
   const page = await context.visit("/settings", { on: "scratch" });
   context.allow(/status of 422/);
@@ -24,6 +86,7 @@ export async function a_key_is_tested_stored_and_deleted(context) {
   assert.ok(!(await alert.textContent()).includes("sk-wrong"));
   await enter(page, "Mistral", GOOD);
   await page.getByText("The key for Mistral works and is stored.").waitFor();
+  await answerOffer(page, "Keep the inspector");
   await rowOf(page, "Mistral").getByText(/Key for everyone, .*20\d\d/).waitFor();
   assert.ok(!(await page.content()).includes(GOOD));
   await page.getByRole("button", { name: "Delete the key for Mistral" }).click();
@@ -41,6 +104,7 @@ export async function the_models_of_a_key_can_be_chosen_at_once(context) {
   await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
   await enter(page, "Mistral", GOOD);
   await page.getByText("The key for Mistral works and is stored.").waitFor();
+  await answerOffer(page, "Keep the inspector");
   await page.getByRole("link", { name: "New conversation" }).click();
   await page.getByRole("button", { name: "Model:" }).click();
   await page.getByRole("dialog").getByRole("button", { name: /^mistral-large-latest/ }).click();

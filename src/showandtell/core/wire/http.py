@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
+
+#: Tells the inspector that there is a provider's key, so that it doesn't advise to store one.
+KEYS_HEADER: Final = "x-inspector-keys"
 
 
 class HttpRequest(Protocol):

@@ -29,7 +29,7 @@ from showandtell.inspector.answering.describe import (
 )
 from showandtell.inspector.answering.pages import show_next_page
 from showandtell.inspector.answering.quote import format_quotes
-from showandtell.inspector.answering.summary import INTRODUCTION, fold, is_introduced
+from showandtell.inspector.answering.summary import INTRODUCTION, WITH_KEYS, fold, is_introduced
 from showandtell.inspector.answering.tables import find_series
 from showandtell.inspector.answering.typed_answer import as_typed, asks_for_type, without_answers
 from showandtell.inspector.answering.words import asks_question, find_notes, stems
@@ -69,7 +69,9 @@ def _introduce(reply: Reply, request: ModelRequest) -> Reply:
     """Begin the first answer with the introduction, unless there is room for the answer alone."""
     if not reply.text or is_introduced(request.turns):
         return reply
-    introduced = msgspec.structs.replace(reply, text=f"{INTRODUCTION}\n\n{reply.text}")
+    introduced = msgspec.structs.replace(
+        reply, text=f"{WITH_KEYS if request.has_keys else INTRODUCTION}\n\n{reply.text}"
+    )
     only_alone = _fits(reply, request.max_tokens) and not _fits(introduced, request.max_tokens)
     return reply if only_alone else introduced
 

@@ -15,10 +15,10 @@ from showandtell.inspector.answering.report import FileReport
 from showandtell.inspector.answering.words import InlinedFile, has_failed, result_text
 from showandtell.inspector.request import RequestTurn, Result, TextPart
 
-INTRODUCTION = (
-    "I am the inspector, not a language model: I read what I am sent, run tools, and say what I saw. "
-    "Connect the key of a provider to talk to a real model."
-)
+WHO = "I am the inspector, not a language model: I read what I am sent, run tools, and say what I saw."
+INTRODUCTION = f"{WHO} Connect the key of a provider to talk to a real model."
+#: The same for somebody who has a key.
+WITH_KEYS = f"{WHO} Choose another model to talk to a real one."
 #: The language of the fenced block with exact facts. The page folds it.
 DETAILS = "details"
 #: Maximum number of sentences about files, results and notes; the rest is in the details.
@@ -41,7 +41,8 @@ def is_introduced(turns: Sequence[RequestTurn]) -> bool:
         for part in turn.parts
         if isinstance(part, TextPart)
     )
-    return any(text and (text.startswith(INTRODUCTION) or INTRODUCTION.startswith(text)) for text in texts)
+    whole = (INTRODUCTION, WITH_KEYS)
+    return any(text and (text.startswith(WHO) or any(one.startswith(text) for one in whole)) for text in texts)
 
 
 def fold(facts: str) -> str:

@@ -1,4 +1,4 @@
-"""Test a key before it is stored: the provider's list of models tells if it is good, else a short question does."""
+"""Test a key and store it: the provider's list of models tells if it is good, else a short question does."""
 
 from __future__ import annotations
 
@@ -6,17 +6,41 @@ import asyncio
 import errno
 from typing import Final
 
+from msgspec.structs import replace
+
 from showandtell.agent.agent import Agent
 from showandtell.agent.settings import Connection, ModelSettings, RunLimits
 from showandtell.core.capabilities.resolve import examples_of
 from showandtell.errors import BadInput, ProviderError, ProviderUnavailable
 from showandtell.network.address_guard import host_and_port, how_to_name
+from showandtell.providers.auth import check_base
 from showandtell.providers.exchange import Exchange
+from showandtell.providers.hosts import host_of
 from showandtell.providers.model_lists import KeyRefused, ListedModel, list_models, model_list_of
 from showandtell.providers.retry import RetryPolicy
+from showandtell.server.provider_keys.access import ProviderAccess
+from showandtell.server.provider_keys.provider_key import ProviderKey, Way
 
 #: Seconds until a provider must have answered.
 TIMEOUT: Final = 20.0
+
+
+async def store_tested(
+    access: ProviderAccess, owner: str, provider: str, api_key: str, base_url: str | None
+) -> tuple[Exchange, tuple[ListedModel, ...]]:
+    """Test a key and store it, as the page and `showandtell keys set` do. Returns what `check_key` does.
+
+    Raises `BadInput`, with nothing stored, for an empty or wrong key, and for a base URL inside the network.
+    """
+    row = host_of(provider)
+    if row.needs_key and not api_key.strip():
+        raise BadInput("the key is empty: paste the one that the provider shows")
+    given = ProviderKey(api_key.strip(), base_url.strip() or None if base_url else None, "")
+    if given.base_url is not None:
+        access.guard.check(check_base("base_url", row.read(given.base_url), row.example))
+    exchange, models = await check_key(provider, access.transports.connection(Way(given)))
+    await access.keys.save(owner, provider, replace(given, host=exchange.base))
+    return exchange, models
 
 
 async def check_key(provider: str, connection: Connection) -> tuple[Exchange, tuple[ListedModel, ...]]:

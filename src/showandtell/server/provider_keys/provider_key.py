@@ -9,9 +9,13 @@ from typing import Final
 from msgspec import Struct
 
 from showandtell.agent.settings import Connection
+from showandtell.core.capabilities.resolve import examples_of, resolve
+from showandtell.core.wire.http import KEYS_HEADER
 from showandtell.errors import MissingKey
 from showandtell.network.transport import Transport
+from showandtell.providers.connect import connect
 from showandtell.providers.exchange import Exchange
+from showandtell.providers.hosts import key_provider
 
 #: The owner of keys for all users.
 EVERYONE: Final = ""
@@ -50,9 +54,20 @@ def usable_key(provider: str, stored: StoredKey) -> ProviderKey:
     return stored.key
 
 
+#: No stored keys.
+NO_KEYS: Mapping[str, StoredKey] = {}
+
+
 def usable_providers(keys: Mapping[str, StoredKey]) -> Collection[str]:
     """The providers whose stored key can be decrypted."""
     return [provider for provider, stored in keys.items() if stored.key is not None]
+
+
+class Way(Struct, frozen=True):
+    """How a run reaches its model: with a stored key, if any. For the inspector, whether there is a key of others."""
+
+    key: ProviderKey | None = None
+    has_keys: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +77,11 @@ class Transports:
     direct: Transport
     guarded: Transport
 
-    def connection(self, key: ProviderKey | None = None) -> Connection:
+    def connection(self, way: Way) -> Connection:
         """A connection with a stored key, else by the environment."""
+        key = way.key
         if key is None:
-            return Connection(transport=self.direct)
+            return Connection(transport=self.direct, headers={KEYS_HEADER: "yes"} if way.has_keys else None)
         return Connection(base_url=key.base_url, api_key=key.api_key, transport=self.of(key))
 
     def of(self, key: ProviderKey) -> Transport:
@@ -80,3 +96,17 @@ def check_host(provider: str, exchange: Exchange, key: ProviderKey | None) -> No
             f"the stored key for {provider} belongs to {key.host}, but the base URL is now {exchange.base}: enter the "
             "key again"
         )
+
+
+def connect_with(
+    provider: str, keys: Mapping[str, StoredKey], environ: Mapping[str, str], transports: Transports | None = None
+) -> Exchange:
+    """The exchange with a provider, by a stored key, else by the environment. Raises `BadInput` if there is no way."""
+    target, stored = resolve(f"{provider}:{examples_of(provider)[0]}"), keys.get(key_provider(provider))
+    if stored is None:
+        return connect(target, environ=environ, transport=None if transports is None else transports.direct)
+    key = usable_key(provider, stored)
+    transport = None if transports is None else transports.of(key)
+    exchange = connect(target, base_url=key.base_url, api_key=key.api_key, environ=environ, transport=transport)
+    check_host(provider, exchange, key)
+    return exchange

@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from showandtell.server.addresses import public_path
 from showandtell.server.auth.authenticate import CurrentUser
+from showandtell.server.routes.entered_keys import permissions_of
 from showandtell.server.schemas import Shape, errors
 from showandtell.server.state import CurrentServer
 from showandtell.storage.conversations.users import name_of
@@ -22,6 +23,7 @@ EXAMPLE: dict[str, Any] = {
     "mode": "alone",
     "limits": {"max_file_bytes": 20_000_000, "max_message_files": 50},
     "addresses": True,
+    "keys": True,
     "login": None,
     "version": "0.2.1",
 }
@@ -46,6 +48,7 @@ class MeShape(Shape):
     )
     limits: LimitsShape
     addresses: bool = Field(description="whether files can be attached by their address")
+    keys: bool = Field(description="whether you may enter keys of providers")
     login: str | None
     version: str
 
@@ -54,13 +57,14 @@ class MeShape(Shape):
 async def get_me(request: Request, server: CurrentServer, user: CurrentUser) -> MeShape:
     """Returns the current user and the limits of this server."""
     limits = LimitsShape(max_file_bytes=server.store.max_file_bytes, max_message_files=server.config.max_message_files)
-    has_accounts = server.accounts is not None
+    has_accounts, permissions = server.accounts is not None, await permissions_of(server, user)
     return MeShape(
         user=user.name,
         name=await name_of(server.store.database, user.name) if has_accounts else None,
         mode="accounts" if has_accounts else "host" if server.host_users is not None else "alone",
         limits=limits,
         addresses=server.config.may_attach_addresses,
+        keys=permissions.everyone or permissions.own,
         login=public_path(request.scope, "/login") if has_accounts else None,
         version=VERSION,
     )

@@ -9,20 +9,20 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Depends, Path
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
+from showandtell.core.capabilities.default_models import current_model_of
 from showandtell.core.capabilities.registry import find_provider
 from showandtell.errors import BadInput, NotFound
-from showandtell.providers.auth import check_base, find_variable
-from showandtell.providers.hosts import SAME_KEY, all_hosts, host_of
+from showandtell.providers.auth import find_variable
+from showandtell.providers.hosts import host_of, keyed_providers
 from showandtell.server.auth.authenticate import CurrentUser, User
 from showandtell.server.auth.errors import Forbidden
 from showandtell.server.json_body import describe_body, json_body
-from showandtell.server.model_catalog import ModelCatalog, connect_with
-from showandtell.server.provider_keys.key_check import check_key
-from showandtell.server.provider_keys.provider_key import EVERYONE, ProviderKey, StoredKey
+from showandtell.server.model_catalog import ModelCatalog
+from showandtell.server.provider_keys.key_check import store_tested
+from showandtell.server.provider_keys.provider_key import EVERYONE, StoredKey, connect_with
 from showandtell.server.schemas import Shape, errors, json_response
 from showandtell.server.state import CurrentServer, Server
 from showandtell.storage.conversations.users import is_admin
@@ -51,11 +51,6 @@ NAMES: Mapping[str, str] = {
 }
 
 
-def keyed_providers() -> tuple[str, ...]:
-    """The providers whose keys can be stored: those that take one, each under one name."""
-    return tuple(name for name, row in all_hosts().items() if row.keys and name not in SAME_KEY)
-
-
 def title_of(provider: str) -> str:
     """The name that people read."""
     known = find_provider(provider)
@@ -66,6 +61,7 @@ class ProviderStatus(Struct, frozen=True):
     """How a user reaches a provider.
 
     `key` is where the key comes from, `host` where it is sent. `base_url` and `changed` are those of the stored key.
+    `model` is the one that answers by default once there is a key.
     """
 
     id: str
@@ -77,6 +73,7 @@ class ProviderStatus(Struct, frozen=True):
     base_url: str | None
     changed: float | None
     problem: str | None
+    model: str | None
 
 
 class ProviderShape(Shape):
@@ -91,6 +88,7 @@ class ProviderShape(Shape):
     base_url: str | None = Field(description="the base URL that was stored with the key; for administrators only")
     changed: float | None = Field(description="when the key was stored, in epoch seconds")
     problem: str | None = Field(description="why it can't be used")
+    model: str | None = Field(description="its current model, which new conversations can have once there is a key")
 
 
 EXAMPLE: dict[str, Any] = {
@@ -107,6 +105,7 @@ EXAMPLE: dict[str, Any] = {
             "base_url": None,
             "changed": 1764201600.0,
             "problem": None,
+            "model": "anthropic:claude-sonnet-5-5",
         }
     ],
 }
@@ -191,15 +190,8 @@ async def set_provider_key(
     check_provider(server, provider)
     base_url = body.base_url.strip() if body.base_url is not None else None
     (await permissions_of(server, user)).check(body.use, base_url=base_url is not None)
-    if host_of(provider).needs_key and not body.api_key.strip():
-        raise BadInput("the key is empty: paste the one that the provider shows")
-    given = ProviderKey(body.api_key.strip(), base_url or None, "")
-    if given.base_url is not None:
-        row = host_of(provider)
-        server.access.guard.check(check_base("base_url", row.read(given.base_url), row.example))
-    exchange, models = await check_key(provider, server.access.transports.connection(given))
-    tested = replace(given, host=exchange.base)
-    await server.access.keys.save(owner_of(body.use, user), provider, tested)
+    owner = owner_of(body.use, user)
+    exchange, models = await store_tested(server.access, owner, provider, body.api_key, base_url)
     if models and isinstance(server.catalog, ModelCatalog):
         await server.catalog.lists.keep(exchange, models)
     return Response(status_code=204)
@@ -254,4 +246,5 @@ def status_of(provider: str, keys: Mapping[str, StoredKey], permissions: Permiss
         base_url=stored.key.base_url if permissions.everyone and stored is not None and stored.key else None,
         changed=None if stored is None else stored.changed,
         problem=problem,
+        model=current_model_of(provider, find_provider(provider)),
     )

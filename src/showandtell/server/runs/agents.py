@@ -19,6 +19,7 @@ from showandtell.agent.chosen_tools import choose_tools
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import OpenToolsets, split_tools
 from showandtell.core.capabilities.cells import Target
+from showandtell.core.capabilities.registry import INSPECTOR
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.conversation_settings import ConversationSettings, check_temperature
 from showandtell.core.wire.hosted_tools import HostedTool, name_of, runs, split_hosted
@@ -26,7 +27,7 @@ from showandtell.errors import ShowAndTellError
 from showandtell.providers.hosts import key_provider
 from showandtell.server.config import Config
 from showandtell.server.provider_keys.access import ProviderAccess
-from showandtell.server.provider_keys.provider_key import ProviderKey, check_host, usable_key
+from showandtell.server.provider_keys.provider_key import Way, check_host, usable_key, usable_providers
 from showandtell.server.runs.stored_settings import StoredSettings, read_settings
 from showandtell.storage.database.rows import serialize
 
@@ -100,13 +101,13 @@ class Agents(ABC):
         """The tools of a model's answers; None: those of any model. Those of a toolset that fails are left out."""
 
     @abstractmethod
-    def _make(self, model: str, settings: StoredSettings, key: ProviderKey | None) -> Agent:
+    def _make(self, model: str, settings: StoredSettings, way: Way) -> Agent:
         """Make an agent. Raises before anything is stored if it has no way to its provider."""
 
-    async def _find_key(self, model: str, user: str) -> ProviderKey | None:
+    async def _find_way(self, model: str, user: str) -> Way:
         """The stored key for a user's runs with a model. Raises `BadInput` for one that can't be decrypted."""
         del model, user
-        return None
+        return Way()
 
     async def get(self, model: str, settings: str, user: str) -> Agent:
         """Return the agent for a model and the stored settings of a user's run.
@@ -114,9 +115,9 @@ class Agents(ABC):
         Raises `UnknownModel`, `MissingKey`, which names the variable to set, `BadInput` for a stored key that can't be
         used, and `StorageFailed` for damaged settings.
         """
-        provider_key = await self._find_key(model, user)
-        key = (model, settings, provider_key)
-        agent = self._cached.pop(key, None) or self._make(model, read_settings(settings), provider_key)
+        way = await self._find_way(model, user)
+        key = (model, settings, way)
+        agent = self._cached.pop(key, None) or self._make(model, read_settings(settings), way)
         self._cached[key] = agent
         if len(self._cached) > MAX_AGENTS:
             self._cached.popitem(last=False)
@@ -179,13 +180,14 @@ class ModelAgents(Agents):
     def _hosted_of(self, model: str) -> tuple[HostedTool, ...]:
         return tuple(tool for tool in self._hosted if runs(tool, resolve(model)))
 
-    async def _find_key(self, model: str, user: str) -> ProviderKey | None:
-        """The user's own key, else that for everyone, else None: then the environment's counts."""
-        provider = resolve(model).provider
-        stored = (await self._access.keys.of(user)).get(key_provider(provider))
-        return None if stored is None else usable_key(provider, stored)
+    async def _find_way(self, model: str, user: str) -> Way:
+        """The user's own key, else that for everyone, else none: then the environment's counts."""
+        provider, keys = resolve(model).provider, await self._access.keys.of(user)
+        stored = keys.get(key_provider(provider))
+        key = None if stored is None else usable_key(provider, stored)
+        return Way(key, has_keys=provider == INSPECTOR and bool(usable_providers(keys)))
 
-    def _make(self, model: str, settings: StoredSettings, key: ProviderKey | None) -> Agent:
+    def _make(self, model: str, settings: StoredSettings, way: Way) -> Agent:
         agent = Agent(
             model,
             choose_tools((*self._tools, *self._toolsets, *self._hosted_of(model)), settings.chosen),
@@ -194,9 +196,9 @@ class ModelAgents(Agents):
             limits=settings.limits,
             retry=self._config.retry,
             file_policy=replace(self._config.file_policy, max_file_bytes=self._config.place.max_file_bytes),
-            connection=self._access.transports.connection(key),
+            connection=self._access.transports.connection(way),
         )
-        check_host(agent.target.provider, agent.exchange, key)
+        check_host(agent.target.provider, agent.exchange, way.key)
         return agent
 
 

@@ -12,7 +12,7 @@ from showandtell.agent.toolsets import OpenToolsets
 from showandtell.core.capabilities.cells import Target
 from showandtell.errors import BadInput, UnknownModel
 from showandtell.server.model_catalog import CatalogEntry, entry_of
-from showandtell.server.provider_keys.provider_key import ProviderKey
+from showandtell.server.provider_keys.provider_key import Way
 from showandtell.server.runs.agents import (
     ABOUT_FILES,
     Agents,
@@ -79,8 +79,8 @@ class GivenAgents(Agents):
             found = {tool.name: tool for tool in tools} | found
         return tuple(found.values())
 
-    def _make(self, model: str, settings: StoredSettings, key: ProviderKey | None) -> Agent:
-        del key  # agents of a program have their own
+    def _make(self, model: str, settings: StoredSettings, way: Way) -> Agent:
+        del way  # agents of a program have their own
         agent = self._find(model)
         own = (*agent.tools.values(), *agent.toolsets, *agent.configured.hosted)
         changed = agent.change(

@@ -148,7 +148,10 @@ export default {
   "welcome.starting": "Wird gestartet",
   "examples.sideBySide": "Ein Bild, zwei APIs: was jede bekam",
   "examples.sideBySideText": "Beide wurden dasselbe zu derselben Datei gefragt. Was ein Tool liefert, bekommt jede dort, wo ihre API Bilder annimmt.",
-  "welcome.inspector": "Der Inspector ist ein eingebautes Prüfprogramm, keine KI. Für ein echtes Modell geben Sie dessen Schlüssel <link>in den Einstellungen</link> ein.",
+  "welcome.inspector": "Der Inspector ist ein eingebautes Prüfprogramm, keine KI.",
+  "welcome.chooseModel": "Für ein echtes Modell wählen Sie ein anderes in der Liste der Modelle.",
+  "welcome.enterKey": "Für ein echtes Modell geben Sie dessen Schlüssel <link>in den Einstellungen</link> ein.",
+  "welcome.askForKey": "Für ein echtes Modell muss die Verwaltung dieses Servers einen Schlüssel eingeben.",
 
   // A conversation
   "chat.notFound": "Diese Unterhaltung gibt es nicht, oder sie gehört Ihnen nicht. Vielleicht wurde sie gelöscht; Ihre finden Sie in der Liste.",
@@ -554,6 +557,11 @@ export default {
   "keys.deleteQuestion": "Schlüssel für {name} löschen?",
   "keys.deleteText": "Er wird endgültig gelöscht{use, select, everyone {, für alle auf diesem Server} other {}}. Um die Modelle des Anbieters wieder zu nutzen, geben Sie erneut einen Schlüssel ein.",
   "keys.stored": "Der Schlüssel für {name} funktioniert und ist gespeichert.",
+  "keys.offerTitle": "{name} für neue Unterhaltungen verwenden?",
+  "keys.offerText": "Bisher hatten sie den Inspector, ein eingebautes Prüfprogramm. Mit Ihrem Schlüssel kann <code>{model}</code> antworten. Das Modell können Sie jederzeit ändern.",
+  "keys.offerTake": "Für neue Unterhaltungen verwenden",
+  "keys.offerKeep": "Inspector behalten",
+  "keys.offerTaken": "Neue Unterhaltungen verwenden {model}.",
   "keys.deleted": "Der Schlüssel für {name} ist gelöscht.",
   "keys.key": "Schlüssel",
   "keys.optionalKey": "Schlüssel, falls der Server einen braucht",

@@ -146,7 +146,10 @@ export default {
   "welcome.starting": "Starting",
   "examples.sideBySide": "One picture, two APIs: what each was given",
   "examples.sideBySideText": "Both were asked the same, about the same file. Each gets what a tool returns where its API takes pictures.",
-  "welcome.inspector": "The inspector is a built-in tester, not an AI. For a real model, enter its key <link>in the settings</link>.",
+  "welcome.inspector": "The inspector is a built-in tester, not an AI.",
+  "welcome.chooseModel": "For a real model, choose another one in the list of models.",
+  "welcome.enterKey": "For a real model, enter its key <link>in the settings</link>.",
+  "welcome.askForKey": "For a real model, the administrator of this server has to enter a key.",
 
   // A conversation
   "chat.notFound": "There is no such conversation, or it isn’t yours. It may have been deleted; yours are in the list.",
@@ -552,6 +555,11 @@ export default {
   "keys.deleteQuestion": "Delete the key for {name}?",
   "keys.deleteText": "It will be gone for good{use, select, everyone {, for everyone on this server} other {}}. To use the provider’s models again, enter a key again.",
   "keys.stored": "The key for {name} works and is stored.",
+  "keys.offerTitle": "Use {name} for new conversations?",
+  "keys.offerText": "Until now they had the inspector, a built-in tester. With your key, <code>{model}</code> can answer. You can change the model at any time.",
+  "keys.offerTake": "Use it for new conversations",
+  "keys.offerKeep": "Keep the inspector",
+  "keys.offerTaken": "New conversations use {model}.",
   "keys.deleted": "The key for {name} is deleted.",
   "keys.key": "Key",
   "keys.optionalKey": "Key, if the server needs one",
