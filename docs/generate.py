@@ -29,6 +29,7 @@ from showandtell import plugins
 from showandtell.cli import commands as cli
 from showandtell.config.settings import keys
 from showandtell.core.capabilities.cells import Capability, FileLimits, Place
+from showandtell.core.capabilities.default_models import CURRENT_MODELS
 from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.matrix import PROBES, markdown, matrix, name_models, place_result, place_upload
 from showandtell.core.capabilities.overrides import read_all
@@ -192,6 +193,13 @@ def settings(providers: Sequence[str]) -> str:
         row = ROWS[names[0]]
         cells = [quote(names), format_keys(row), format_base(row), format_variables(names, row)]
         lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def current() -> str:
+    """The model of each provider that answers by default, with its source."""
+    lines = ["| provider | model | source | read |", "| --- | --- | --- | --- |"]
+    lines += [f"| `{row.provider}` | `{row.model}` | {row.source} | {row.date} |" for row in CURRENT_MODELS]
     return "\n".join(lines) + "\n"
 
 
@@ -379,6 +387,7 @@ def generate(text: str, environ: Environ) -> str:
         "transcript": lambda _: show(COMMANDS, environ),
         "ask": lambda models: show(ask(models), environ),
         "settings": lambda providers: settings(providers or list(ROWS)),
+        "current": lambda _: current(),
         "files": files,
         "binaries": lambda _: binaries(),
         "configuration": lambda _: configuration(),

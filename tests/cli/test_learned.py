@@ -1,12 +1,14 @@
-"""`showandtell models`: what was learned about models is listed and forgotten."""
+"""`showandtell models`: the usable models, the default one, and what was learned about them is listed and forgotten."""
 
 import json
 
 import pytest
 
+from showandtell.cli.learned import OTHERS
 from showandtell.config.learned_models import ModelKey, learned_models
 from showandtell.core.capabilities.modalities import ListedWindow, MessageField, Modality
 from support.cli_runs import run
+from support.commandline import call
 
 BLIND = Modality("image", False, "it said: no \x1b[31mimages", "2026-11-23", 1e12)
 
@@ -23,7 +25,8 @@ def known():
 def test_models_lists_what_is_known_of_each_model_and_host(tmp_path):
     done = run(tmp_path, "models")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[:2] == [
+    lines = done.stdout.splitlines()
+    assert lines[lines.index(OTHERS) + 1 :][:2] == [
         "vllm:qwen at https://a.example/v1",
         "  image: not taken: it said: no [31mimages",
     ]
@@ -33,7 +36,8 @@ def test_models_lists_what_is_known_of_each_model_and_host(tmp_path):
 def test_models_lists_the_context_window_that_a_host_tells(tmp_path):
     window = ListedWindow(8_192, "its host lists it (2026-11-26)", "2026-11-26", 1e12)
     learned_models().learn(ModelKey("https://a.example/v1", "vllm:qwen"), [], window)
-    assert run(tmp_path, "models").stdout.splitlines() == [
+    lines = run(tmp_path, "models").stdout.splitlines()
+    assert lines[lines.index(OTHERS) + 1 :] == [
         "vllm:qwen at https://a.example/v1",
         "  context window: 8,192 tokens: its host lists it (2026-11-26)",
     ]
@@ -50,7 +54,23 @@ def test_clear_forgets_one_model_or_all(known, tmp_path):
     run(tmp_path, "models", "vllm:qwen", "--clear")
     assert [model.key.model for model in known.all] == ["ollama:llama"]
     run(tmp_path, "models", "--clear")
-    assert run(tmp_path, "models").stdout == "nothing has been learned\n"
+    assert OTHERS not in run(tmp_path, "models").stdout
+    assert run(tmp_path, "models", "--clear").stdout == "nothing has been learned\n"
+
+
+def test_models_marks_the_default_one_and_has_what_was_learned_below_each(tmp_path):
+    assert run(tmp_path, "models").stdout.startswith("inspector:anthropic-messages  (default: no provider has a key)\n")
+    learned_models().learn(ModelKey("https://a.example/v1", "azure:gpt-5-mini"), [BLIND])
+    environ = {
+        "AZURE_OPENAI_API_KEY": "k",
+        "AZURE_OPENAI_ENDPOINT": "https://a.example",
+        "SHOWANDTELL_MODEL": "azure:mine",
+    }
+    done = call(tmp_path, "models", environ={**environ, "SHOWANDTELL_DATA": str(tmp_path / "data")})
+    lines = done.stdout.splitlines()
+    assert lines[0] == "azure:mine  (default: it is configured)"
+    at = lines.index("azure:gpt-5-mini")
+    assert lines[at + 1 : at + 3] == ["  at https://a.example/v1", "    image: not taken: it said: no [31mimages"]
 
 
 def test_models_lists_the_fields_that_a_host_refuses_or_requires(tmp_path):
@@ -58,7 +78,8 @@ def test_models_lists_the_fields_that_a_host_refuses_or_requires(tmp_path):
     fields = [MessageField("mood", "refused", evidence, "2026-11-29", 1e12)]
     fields += [MessageField("plan", "required", "it said: must be passed back (2026-11-29)", "2026-11-29", 1e12)]
     learned_models().learn(ModelKey("https://a.example/v1", "vllm:qwen"), fields=fields)
-    assert run(tmp_path, "models").stdout.splitlines() == [
+    lines = run(tmp_path, "models").stdout.splitlines()
+    assert lines[lines.index(OTHERS) + 1 :] == [
         "vllm:qwen at https://a.example/v1",
         f"  mood: not sent back: {evidence}",
         "  plan: always sent: it said: must be passed back (2026-11-29)",

@@ -136,7 +136,8 @@ class ServerProcess:
         self._start()
 
     def _start(self):
-        serve = ["serve", "--port", str(self._port), "--data", str(self._folder), "--tools", "support.page_tools:TOOLS"]
+        serve = ["serve", "--model", "inspector", "--port", str(self._port), "--data", str(self._folder)]
+        serve += ["--tools", "support.page_tools:TOOLS"]
         environ = {
             **os.environ,
             "SHOWANDTELL_TOKEN": TOKEN,

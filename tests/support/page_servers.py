@@ -69,7 +69,7 @@ def open_page_servers(make_folder):
 
     `inspector`: answers with the inspector, and fetches from a small internet. `echo`: answers with the text that the
     message asks for, and fetches nothing. `scratch`:
-    scenarios may change its settings. `fresh`: nobody has given it a key before its scenarios. `accounts`: has accounts, whose ids are bearer tokens. `process`: a process that scenarios may kill.
+    scenarios may change its settings. `fresh`: no model is configured. `accounts`: has accounts, whose ids are bearer tokens. `process`: a process that scenarios may kill.
     """
     with background_servers() as servers:
         provider, web = EchoProvider(), PageWeb()
@@ -77,6 +77,7 @@ def open_page_servers(make_folder):
         in_process = {
             "inspector": servers.add_server(
                 make_folder("inspector"),
+                default_model="inspector",
                 tools=page_tools.TOOLS,
                 dialer=servers.enter(fake_internet.serving(web, Certificates())),
             ),
@@ -87,9 +88,9 @@ def open_page_servers(make_folder):
                 tools=page_tools.TOOLS,
                 attach_addresses="nobody",
             ),
-            "scratch": servers.add_server(make_folder("scratch")),
+            "scratch": servers.add_server(make_folder("scratch"), default_model="inspector"),
             "fresh": servers.add_server(make_folder("fresh")),
-            "accounts": servers.add_server(make_folder("accounts"), place=LARGE_QUOTA),
+            "accounts": servers.add_server(make_folder("accounts"), default_model="inspector", place=LARGE_QUOTA),
         }
         servers.run(in_loop(open_accounts, in_process["accounts"]))
         process = ServerProcess(make_folder("process"))

@@ -97,7 +97,7 @@ class LazyGroup(TyperGroup):
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             if not any(map(str.isspace, name.strip())):
-                raise UsageError(f"no such command: {name!r:.60}.{suggestion(name, COMMANDS)} See showandtell --help")
+                raise UsageError(f"No such command {name!r:.60}.{suggestion(name, COMMANDS)} (see --help)")
             args = ["ask", *args]
         return super().resolve_command(ctx, args)
 
