@@ -210,16 +210,18 @@ export async function search_has_a_shortcut_and_arrow_keys(context) {
 
 export async function the_inspector_is_explained_and_a_missing_key_is_named(context) {
   const page = await context.visit("/");
-  await page.getByText(/The inspector is a built-in tester, not an AI/).waitFor();
+  await page.getByText("For a real model, choose another one in the list of models.").waitFor();
+  await page.route("**/api/models", async (route) => {
+    const catalog = await (await route.fetch()).json();
+    const found = catalog.models.filter((model) => model.provider === "inspector");
+    const unavailable = { ...found[0], id: "away:one", provider: "away", name: "One", available: false, why: "set AWAY_KEY" };
+    await route.fulfill({ json: { ...catalog, models: [...found, unavailable] } });
+  });
+  await page.reload();
+  await page.getByText("The inspector is a built-in tester, not an AI. For a real model, enter its key").waitFor();
   await page.getByRole("link", { name: "in the settings" }).click();
   await page.getByRole("heading", { name: "Keys of providers" }).waitFor();
   await page.goBack();
-  await page.route("**/api/models", async (route) => {
-    const catalog = await (await route.fetch()).json();
-    const unavailable = { ...catalog.models[0], id: "away:one", provider: "away", name: "One", available: false, why: "set AWAY_KEY" };
-    await route.fulfill({ json: { ...catalog, models: [...catalog.models, unavailable] } });
-  });
-  await page.reload();
   await page.locator("main .model").click();
   const picker = page.getByRole("dialog", { name: "Which model answers?" });
   await picker.getByText(/built-in tester/).waitFor();
