@@ -170,6 +170,12 @@ def variables_of(fake_provider: FakeProvider) -> Iterator[Environ]:
         yield {**others, **here, **fake_provider.environ()}
 
 
+def without_keys(environ: Environ) -> Environ:
+    """The same variables for somebody who has no key and hasn't used a model yet."""
+    keys = dict.fromkeys(name for row in ROWS.values() for name, _ in row.keys)
+    return {**environ, **keys, "SHOWANDTELL_DATA": f"{environ['SHOWANDTELL_DATA']}/own"}
+
+
 @contextmanager
 def serve() -> Iterator[Environ]:
     """Variables that lead to strict servers of all providers, which run meanwhile."""
@@ -384,7 +390,7 @@ def generate(text: str, environ: Environ) -> str:
         "summary": lambda _: summary(),
         "matrix": lambda _: markdown(matrix()),
         "checked": lambda _: checked(),
-        "transcript": lambda _: show(COMMANDS, environ),
+        "transcript": lambda _: show(COMMANDS, without_keys(environ)),
         "ask": lambda models: show(ask(models), environ),
         "settings": lambda providers: settings(providers or list(ROWS)),
         "current": lambda _: current(),

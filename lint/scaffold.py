@@ -13,20 +13,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from showandtell.core.capabilities.default_models import CURRENT_MODELS, WITHOUT_MODEL
 from showandtell.core.capabilities.resolve import examples_of, resolve
 from showandtell.core.capabilities.table import PROVIDERS
 from showandtell.providers.connect import connect
-from showandtell.providers.hosts import ROWS
+from showandtell.providers.hosts import ROWS, SAME_KEY
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))  # in a test it is there already
 
 from showandtell.core.wire.renderers import renderer_of  # noqa: E402
-from showandtell.server.routes.entered_keys import NAMES, SAME_KEY  # noqa: E402
+from showandtell.server.routes.entered_keys import NAMES  # noqa: E402
 from support.matrix_rows import matrix_rows  # noqa: E402
 
 MATRIX = ROOT / "tests/core/capabilities/test_capabilities.py"
 CONNECT = ROOT / "tests/providers/test_connect.py"
+MODELS = ROOT / "src/showandtell/core/capabilities/default_models.py"
 TITLES = ROOT / "src/showandtell/server/routes/entered_keys.py"
 #: Pages that link to the page of each provider.
 LISTS = (ROOT / "docs/providers.md", ROOT / "docs/reach.md")
@@ -142,7 +144,19 @@ def write_title(provider: str) -> None:
     insert(TITLES, '    "ollama": "Ollama",\n', f'    "{provider}": "{title_of(provider)}",\n')
 
 
+def has_model(provider: str) -> bool:
+    """Whether the provider has a current model, or a reason for none, if it has a key of its own."""
+    known = {row.provider for row in CURRENT_MODELS} | WITHOUT_MODEL.keys() | SAME_KEY.keys()
+    return provider in known or not ROWS[provider].keys
+
+
+def write_model(provider: str) -> None:
+    """Add a reason for none, for a person to replace by a model."""
+    insert(MODELS, '    "ollama": "its models', f'    "{provider}": "none has been chosen yet",\n')
+
+
 PLACES = (
+    Place("a current model, or a reason for none, in core/capabilities/default_models.py", has_model, write_model),
     Place("a title, in NAMES of server/routes/entered_keys.py", has_title, write_title),
     Place("a page in docs/providers that tries it", lambda provider: page_of(provider) is not None, write_page),
     Place("links to its page in docs/providers.md and docs/reach.md", is_linked, link),

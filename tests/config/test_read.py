@@ -63,7 +63,7 @@ def test_a_named_file_stands_in_place_of_the_nearest_and_may_set_everything(plac
     place.nearest.write_text('model = "openai:near"')
     (named := tmp_path / "named.toml").write_text('tools = "mytools:TOOLS"\n[storage]\ndatabase = "sqlite:///x.db"')
     read = place.read(SHOWANDTELL_CONFIG=str(named)) if by_variable else place.read(named)
-    assert (read.settings.model, read.settings.storage.database) == ("inspector", "sqlite:///x.db")
+    assert (read.settings.model, read.settings.storage.database) == (None, "sqlite:///x.db")
     assert (read.settings.tools, read.ignored) == (str(tmp_path / "mytools:TOOLS"), {})
 
 
@@ -218,7 +218,7 @@ def test_a_found_file_of_another_user_is_not_read(place):
     place.nearest.write_text('model = "openai:theirs"')
     os.chown(place.nearest, 12345, 12345)
     read = place.read()
-    assert (read.settings.model, read.refused) == ("inspector", place.nearest)
+    assert (read.settings.model, read.refused) == (None, place.nearest)
     os.chown(place.folder, 12345, 12345)  # as in a container, whose mounted folder belongs to somebody outside
     assert (place.read().settings.model, place.read().refused) == ("openai:theirs", None)
 

@@ -17,10 +17,9 @@ import typer
 from showandtell.agent.agent import Agent, Run
 from showandtell.agent.builtin_tools import names_in
 from showandtell.cli import terminal
-from showandtell.cli.advice import about_inspector
 from showandtell.cli.agents import MakeAgent
 from showandtell.cli.arguments import split_paths
-from showandtell.cli.person import Person
+from showandtell.cli.person import Person, about_inspector
 from showandtell.cli.sessions import NEW, NONE, Sessions, opened
 from showandtell.cli.statuses import ENDING, EXIT, INTERRUPTED
 from showandtell.cli.transcript import counts_of, references

@@ -1,7 +1,11 @@
-"""What the stored data tells of the person at this machine: the model that they chose or used last, and their keys."""
+"""What the stored data tells of the person at this machine: the model that they chose or used last, and their keys.
+
+What the commands advise them to do next goes by that.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,12 +19,13 @@ from showandtell.agent.from_settings import model_of
 from showandtell.agent.settings import Connection
 from showandtell.config.settings import Settings
 from showandtell.config.user_settings import data_folder
+from showandtell.core.capabilities.default_models import CURRENT_MODELS
 from showandtell.core.capabilities.registry import INSPECTOR
 from showandtell.core.capabilities.resolve import split_name
 from showandtell.core.wire.http import KEYS_HEADER
 from showandtell.errors import StorageFailed
-from showandtell.providers.default_model import DefaultModel
-from showandtell.providers.hosts import key_provider
+from showandtell.providers.default_model import DefaultModel, choose_default
+from showandtell.providers.hosts import Environ, host_of, key_provider
 from showandtell.server.provider_keys.provider_key import EVERYONE, ProviderKey, StoredKey, usable_providers
 from showandtell.storage.location import StorageLocation
 
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 
 #: The owner of the conversations and settings of the command line, and of a server without accounts.
 OWNER = "local"
+WHAT_IT_IS = "It is not a language model: it reports what it receives."
 
 
 class Person(Struct, frozen=True):
@@ -99,3 +105,18 @@ async def remember_model(store: Store, model: str, person: Person) -> Person:
     with suppress(StorageFailed):  # the answer is more important
         await change_preferences(store.database, OWNER, used=model)
     return replace(person, used=model)
+
+
+def about_inspector(person: Person, environ: Environ = os.environ) -> str:
+    """What the inspector is, and how to talk to a real model."""
+    return f"{WHAT_IT_IS} {how_to_a_real_model(person, environ)}"
+
+
+def how_to_a_real_model(person: Person, environ: Environ = os.environ) -> str:
+    """With a key, the option that names a model; else how to store a key or set its variable."""
+    best = choose_default((), person.used, usable_providers(person.keys), environ)
+    if best.reason != "no key":
+        return f"For a real model: --model {best.model}"
+    first = CURRENT_MODELS[0].provider
+    variable = host_of(first).keys[0][0]
+    return f"For a real model, store a key (showandtell keys set {first}) or set its variable, such as {variable}."

@@ -34,7 +34,7 @@ def test_providers_are_preferred_in_the_order_of_the_table():
     assert order == sorted(set(order))
 
 
-def test_a_package_offers_its_first_model_that_is_no_placeholder():
+def test_of_a_package_the_first_model_that_is_no_placeholder_counts():
     rows = [
         Family("acme", "openai-chat", patterns, name, ()) for patterns, name in ((("a-*",), "a-1"), (ANY_MODEL, "b"))
     ]

@@ -31,7 +31,7 @@ type Providers = { may_set: Use[]; may_set_base_url: boolean; providers: Provide
 
 export function Keys() {
   const { model, reloadModels } = useApp();
-  const [offered, offer] = useState<Offered | null>(null);
+  const [proposed, propose] = useState<Proposed | null>(null);
   const loaded = useLoaded("providers", (signal) => api.get<Providers>("/api/providers", { signal }));
   const known = loaded.value;
   const changed = () => {
@@ -39,7 +39,7 @@ export function Keys() {
     reloadModels();
   };
   const stored = (provider: Provider) => {
-    if (provider.model && isInspector(model)) offer({ name: provider.name, model: provider.model, before: model });
+    if (provider.model && isInspector(model)) propose({ name: provider.name, model: provider.model, before: model });
     changed();
   };
   if (!known) return loaded.error ? <p className="soft">{wordsOf(loaded.error)}</p> : <Spinner label={t("page.loading")} />;
@@ -53,15 +53,15 @@ export function Keys() {
           <Row key={provider.id} provider={provider} known={known} onChange={changed} onStored={() => stored(provider)} />
         ))}
       </ul>
-      {offered && <Offer {...offered} onClose={() => offer(null)} />}
+      {proposed && <Proposal {...proposed} onClose={() => propose(null)} />}
     </div>
   );
 }
 
-type Offered = { name: string; model: string; before: string };
+type Proposed = { name: string; model: string; before: string };
 
 /** The first key of a person has just been stored: its model can answer from now on. */
-function Offer({ name, model, before, onClose }: Offered & { onClose: () => void }) {
+function Proposal({ name, model, before, onClose }: Proposed & { onClose: () => void }) {
   const { save } = useApp();
   const choose = (id: string) => {
     onClose();

@@ -14,11 +14,11 @@ async function enter(page, name, key) {
   await page.keyboard.press("Enter");
 }
 
-/** Answers the offer of a first key. */
-async function answerOffer(page, answer) {
-  const offer = page.getByRole("dialog", { name: "Use Mistral for new conversations?" });
-  await offer.getByRole("button", { name: answer }).click();
-  await offer.waitFor({ state: "hidden" });
+/** Answers the question after a first key. */
+async function answerProposal(page, answer) {
+  const question = page.getByRole("dialog", { name: "Use Mistral for new conversations?" });
+  await question.getByRole("button", { name: answer }).click();
+  await question.waitFor({ state: "hidden" });
 }
 
 const modelOf = (page, name) => page.getByRole("button", { name: `Model: ${name}` });
@@ -29,12 +29,12 @@ async function openNew(page, model) {
   await modelOf(page, model).waitFor();
 }
 
-export async function a_first_key_offers_its_model_for_new_conversations(context) {
+export async function a_first_key_can_be_used_for_new_conversations(context) {
   const page = await context.visit("/settings", { on: "scratch" });
   await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
   await enter(page, "Mistral", GOOD);
   await page.getByRole("dialog", { name: "Use Mistral for new conversations?" }).getByText("mistral:mistral-large-latest").waitFor();
-  await answerOffer(page, "Use it for new conversations");
+  await answerProposal(page, "Use it for new conversations");
   await page.getByText("New conversations use mistral:mistral-large-latest.").waitFor();
   await openNew(page, "mistral-large-latest");
   assert.match(await (await sendAndWait(page, "Hello")).textContent(), /I am the inspector/); // the fake host's answer
@@ -45,7 +45,7 @@ export async function a_first_key_offers_its_model_for_new_conversations(context
   await modelOf(page, "Inspector").or(page.getByRole("button", { name: /conversations: Inspector/ })).first().waitFor();
 }
 
-export async function the_offer_of_a_first_key_can_be_used_by_everybody(context) {
+export async function the_question_after_a_first_key_is_accessible(context) {
   const page = await context.visit("/settings", { on: "scratch" });
   await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
   await enter(page, "Mistral", GOOD);
@@ -68,7 +68,7 @@ export async function with_a_key_the_inspectors_note_leads_to_the_list_of_models
   const page = await context.visit("/settings", { on: "scratch" });
   await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
   await enter(page, "Mistral", GOOD);
-  await answerOffer(page, "Keep the inspector");
+  await answerProposal(page, "Keep the inspector");
   await openNew(page, "Inspector");
   await page.getByText("For a real model, choose another one in the list of models.").waitFor();
   assert.equal(await page.getByText("enter its key").count(), 0);
@@ -84,7 +84,7 @@ export async function a_key_is_tested_stored_and_deleted(context) {
   assert.ok(!(await alert.textContent()).includes("sk-wrong"));
   await enter(page, "Mistral", GOOD);
   await page.getByText("The key for Mistral works and is stored.").waitFor();
-  await answerOffer(page, "Keep the inspector");
+  await answerProposal(page, "Keep the inspector");
   await rowOf(page, "Mistral").getByText(/Key for everyone, .*20\d\d/).waitFor();
   assert.ok(!(await page.content()).includes(GOOD));
   await page.getByRole("button", { name: "Delete the key for Mistral" }).click();
@@ -102,7 +102,7 @@ export async function the_models_of_a_key_can_be_chosen_at_once(context) {
   await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
   await enter(page, "Mistral", GOOD);
   await page.getByText("The key for Mistral works and is stored.").waitFor();
-  await answerOffer(page, "Keep the inspector");
+  await answerProposal(page, "Keep the inspector");
   await page.getByRole("link", { name: "New conversation" }).click();
   await page.getByRole("button", { name: "Model:" }).click();
   await page.getByRole("dialog").getByRole("button", { name: /^mistral-large-latest/ }).click();
