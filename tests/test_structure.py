@@ -17,13 +17,14 @@ PAGE = REPOSITORY / "web" / "src"
 
 #: The layers that each layer imports, besides itself and the layers below those. Every top-level name is listed.
 LAYERS = {
+    "checking": ("errors", "lazy"),
     "errors": (),
     "installation": (),
     "lazy": ("installation",),
     "plugins": ("errors",),
     "version": (),
     "samples": (),
-    "core": ("errors", "lazy", "plugins"),
+    "core": ("checking", "plugins"),
     "config": ("core",),
     "media": ("core",),
     "network": ("core", "version"),

@@ -14,9 +14,6 @@ from importlib.metadata import EntryPoint, distributions, entry_points
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
-from msgspec import Struct, ValidationError, convert, to_builtins
-from msgspec.structs import fields, force_setattr
-
 from showandtell.errors import BadInput
 
 T = TypeVar("T")
@@ -90,20 +87,6 @@ class Registry(Generic[T]):
                     self.register(self._read(entry.name, found))
                 except BadInput as error:
                     warnings.warn(f"{describe(entry)} is left out: {error}", RuntimeWarning, stacklevel=5)
-
-
-def check_types(value: Struct, what: str) -> None:
-    """Raise `BadInput` for a member of another type than its class says, such as an unknown word.
-
-    What only has another form is changed to that of its class: lists become tuples, which can be keys.
-    """
-    for each in fields(value):
-        member = getattr(value, each.name)
-        try:
-            plain = dict(member) if isinstance(member, Mapping) else to_builtins(member, builtin_types=KEPT)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-            force_setattr(value, each.name, convert(plain, each.type, builtin_types=KEPT))
-        except (ValidationError, TypeError, ValueError) as error:
-            raise BadInput(f"{each.name} of {what} is invalid: {error}") from None
 
 
 def expect(value: object, kind: type[T]) -> T:

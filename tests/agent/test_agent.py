@@ -370,7 +370,7 @@ def test_a_run_needs_something_to_answer():
 
 
 def test_a_program_that_needs_no_steps_is_reported():
-    with pytest.raises(BadInput, match=r"RunLimits\.steps"):
+    with pytest.raises(BadInput, match="steps is 0: give an int of at least 1"):
         Agent(CLAUDE, limits=RunLimits(steps=0))
 
 

@@ -23,15 +23,26 @@ def test_files_that_are_none_are_refused_with_what_to_write(files):
         ("hi", "give a list of Draft"),
         ([], "no messages"),
         ([{"role": "user", "content": "hi"}], "from_openai"),
-        ([Draft("system", (Text("x"),))], "instructions="),
-        ([Draft("user", "hi")], "a str for its parts"),
-        ([Draft("user", ("hi",))], "wrap text in Text"),
-        ([Draft("user", (b"x",))], "File.from_bytes"),
     ],
 )
 def test_messages_that_are_no_drafts_are_refused_with_what_to_do(messages, output):
     with pytest.raises(BadConversation, match=output):
         render(messages, model=CLAUDE)
+
+
+@pytest.mark.parametrize(
+    ("role", "parts", "output"),
+    [
+        ("system", (Text("x"),), "instructions="),
+        ("model", (), "role is 'model': give 'user', 'assistant' or 'tool'"),
+        ("user", "hi", r"parts is 'hi': give a tuple of parts, as \(Text"),
+        ("user", ("hi",), r"parts\[0\] is 'hi': give a part: wrap text in Text"),
+        ("user", (Text("x"), b"x"), r"parts\[1\] is 1 byte: .* File\.from_bytes"),
+    ],
+)
+def test_drafts_of_other_roles_and_parts_are_refused_with_what_to_do(role, parts, output):
+    with pytest.raises(BadInput, match=output):
+        Draft(role, parts)
 
 
 def test_stored_messages_are_rendered_by_their_conversation():
@@ -43,7 +54,7 @@ def test_stored_messages_are_rendered_by_their_conversation():
 
 @pytest.mark.parametrize("results", [[ToolResult("x")], ["c1"], [("c1",)], [(1, 2)]])
 def test_results_of_another_shape_are_refused(results):
-    with pytest.raises(BadInput, match="pairs of a call"):
+    with pytest.raises(BadInput, match=r"pairs of a call|give a ToolCall or a str"):
         render_results(results, model=CLAUDE)
 
 

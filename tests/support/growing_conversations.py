@@ -123,19 +123,20 @@ def talks(draw):
 
 files = st.sampled_from(FILES)
 
-numbers = st.integers(0, 9)
+numbers = st.integers(0, 9).map(lambda number: Shown(number, ""))
 
 spellings = st.sampled_from(["call", "f.get:", "|", "toolu_" + "x" * 60])
 
 
 def numbered(drafts):
-    """The drafts with a `Shown` for each bare number, or a new file where there is none yet."""
+    """The drafts with a `Shown` for each number, or a new file where there is none yet."""
     count = 0
     for draft in drafts:
         parts = []
         for part in draft.parts:
-            is_again = isinstance(part, int) and count
-            parts.append(Shown(part % count + 1, "") if is_again else KIWI if isinstance(part, int) else part)
+            is_again = isinstance(part, Shown)
+            shown = Shown(part.number % count + 1, "") if is_again and count else KIWI
+            parts.append(shown if is_again else part)
             count += isinstance(parts[-1], File | Json)
         yield replace(draft, parts=tuple(parts))
 

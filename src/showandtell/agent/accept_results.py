@@ -13,7 +13,7 @@ from showandtell.core.collect.tool_result import ToolResult, metadata_problem, r
 from showandtell.core.messages.attachments import ProbedFile
 from showandtell.core.messages.message import Draft
 from showandtell.core.messages.parts import ToolCall
-from showandtell.errors import BadInput, StorageFailed
+from showandtell.errors import StorageFailed
 from showandtell.storage.blobs.threads import run_in_thread
 from showandtell.storage.conversations.protocol import Conversation
 
@@ -21,21 +21,12 @@ Ready: TypeAlias = tuple[Draft, Sequence[ProbedFile]]
 
 log = logging.getLogger("showandtell.tools")
 
-#: The lowest maximum: `get_document` has to fit its answer, with a heading, into it.
-MIN_TOOL_TEXT = 1000
 NOT_STORED = "was not stored before the run ended: ask the model to make it again"
 
 
 def not_stored(draft: Draft) -> list[ProbedFile]:
     """The files of a draft as they are numbered if the run ends before they are stored."""
     return [ProbedFile(file.name or "", problem=NOT_STORED) for file in draft.claims]
-
-
-def check_max_tool_text(limit: int | None) -> int | None:
-    """The limit. Raises `BadInput` if it is too low."""
-    if limit is not None and limit < MIN_TOOL_TEXT:
-        raise BadInput(f"FilePolicy.max_tool_text must be at least {MIN_TOOL_TEXT:,}, or None for no limit")
-    return limit
 
 
 def is_bounded(draft: Draft, limit: int | None) -> bool:

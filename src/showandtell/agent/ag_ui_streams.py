@@ -9,6 +9,7 @@ from typing import Any
 from showandtell.agent.agent import Run
 from showandtell.agent.client_turns import ClientTurn, body_bytes
 from showandtell.agent.streams import RunStream
+from showandtell.checking.checked import checked
 from showandtell.core.ag_ui.ag_ui_stream import AgUiContext, AgUiStream
 from showandtell.core.ag_ui.events import HEADERS
 from showandtell.core.ag_ui.run_input import parse_run_input
@@ -17,6 +18,7 @@ from showandtell.core.messages.file_json import FileLinks, Link
 from showandtell.core.ui_stream.chunks import Record
 
 
+@checked
 def ag_ui_stream(run: Run[Any], link: Link | None = None, *, request: object) -> AgUiRunStream:
     """Return a run as the events of AG-UI 1.0, which `@ag-ui/client` and CopilotKit read.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 from weakref import WeakKeyDictionary
 
 from showandtell.agent.run_result import OutputT, RunResult, finish_early
+from showandtell.checking.checked import checked
 from showandtell.core.display.displayed import Displayed
 from showandtell.errors import BadInput, UnsupportedFile
 from showandtell.lazy import LazyModule
@@ -31,12 +32,15 @@ if TYPE_CHECKING:
 else:
     asyncio, engine = LazyModule("asyncio"), LazyModule("showandtell.agent.engine")
 
+#: The module that has the names of annotations that are imported for type checkers alone.
+ANNOTATIONS = "showandtell.agent.annotations"
 #: None, without a type: a type checker would take None as the output type of an agent without one.
 ANY_OUTPUT: Any = None
 #: The output type of one run that has its own.
 T = TypeVar("T")
 
 
+@checked
 class Agent(Generic[OutputT]):
     """A model with tools. Every file that a tool returns is shown to the model.
 
@@ -77,24 +81,27 @@ class Agent(Generic[OutputT]):
         tools: Iterable[AnyTool] = (),
         instructions: str = "",
         *,
-        model_settings: ModelSettings | None = None,
-        limits: RunLimits | None = None,
-        retry: RetryPolicy | None = None,
-        file_policy: FilePolicy | None = None,
+        model_settings: ModelSettings | Mapping[str, Any] | None = None,
+        limits: RunLimits | Mapping[str, Any] | None = None,
+        retry: RetryPolicy | Mapping[str, Any] | None = None,
+        file_policy: FilePolicy | Mapping[str, Any] | None = None,
         output_type: TypeForm[OutputT] | Mapping[str, Any] | None = ANY_OUTPUT,
         deps: object = None,
-        connection: Connection | None = None,
+        connection: Connection | Mapping[str, Any] | None = None,
     ) -> None:
-        settings, files = model_settings or engine.ModelSettings(), file_policy or engine.FilePolicy()
-        connection, (tools, hosted) = connection or engine.Connection(), engine.split_by_runner(tools)
+        settings = engine.settings_of(engine.ModelSettings, model_settings)
+        files = engine.settings_of(engine.FilePolicy, file_policy)
+        connection = engine.settings_of(engine.Connection, connection)
+        tools, hosted = engine.split_by_runner(tools)
         target = engine.find_target(model, files.overrides)
         self.target = engine.with_account(target, connection, citations=settings.citations)
         self.transport = connection.transport or engine.Transport()
         self.tools, self.toolsets = engine.split_tools(tools)
-        self.deps, self.retry, self._uses = deps, retry or engine.RetryPolicy(), list[engine.OpenToolsets]()
+        self.retry = engine.settings_of(engine.RetryPolicy, retry)
+        self.deps, self._uses = deps, list[engine.OpenToolsets]()
         describer = engine.describer_of(files, connection, self.target, self.transport, self.retry)
         self.max_file_bytes, self.sharing = files.max_file_bytes, engine.sharing_of(files, describer)
-        output, limits = engine.read_output_type(output_type), limits or engine.RunLimits()
+        output, limits = engine.read_output_type(output_type), engine.settings_of(engine.RunLimits, limits)
         self.configured = engine.AgentSettings(
             settings, instructions, output, limits, files, self.target, self.sharing, hosted
         )
@@ -109,7 +116,7 @@ class Agent(Generic[OutputT]):
             instructions=instructions,
             model_settings=settings,
             limits=limits,
-            retry=retry,
+            retry=self.retry,
             file_policy=files,
             output_type=output_type,
             deps=deps,
@@ -191,8 +198,6 @@ class Agent(Generic[OutputT]):
         drafts = engine.new_drafts(text, files, approvals)
         if not drafts and not (conversation and conversation.messages):
             raise BadInput("there is nothing to answer: say something, or give files")
-        if unknown := overrides.keys() - engine.Overrides.__annotations__.keys():
-            raise BadInput(f"run takes no {min(unknown)}: a run may have {', '.join(engine.Overrides.__annotations__)}")
         agent = self.change(**overrides) if overrides else self
         return Run(agent, drafts, conversation or self.conversation(), deps=self.deps if deps is None else deps)
 
@@ -222,6 +227,7 @@ class Agent(Generic[OutputT]):
         return asyncio.run(run.finish())
 
 
+@checked
 class Run(RunResult[OutputT], Displayed):
     """One run of an agent. Await it, or iterate over its events, once. Then its properties are final.
 

@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from showandtell.agent.file_tools import get_document, list_files, view_file
 from showandtell.agent.tools import Tool, as_tool, by_name
+from showandtell.checking.checked import checked
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.core.messages.conversion import text_conversion
@@ -115,6 +116,7 @@ def names_in(folder: Path) -> list[str]:
     return [path.name for path in sorted(root.iterdir()) if _may_be_read(path, root) and path.is_file()]
 
 
+@checked
 def builtin_tools(folder: str | Path) -> list[Callable[..., Any] | Tool]:
     """The library's tools: `read_file` and `chart`, and `view_file`, `get_document` and `list_files`.
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
+from showandtell.checking.checked import checked
 from showandtell.core.ag_ui.run_input import RunInput, parse_run_input
 from showandtell.core.histories.client_history import CallSeals, ClientReading, FindFile, resolve_files
 from showandtell.core.histories.from_ag_ui import read_history, user_part
@@ -41,6 +42,7 @@ class ClientTurn:
     seals: CallSeals | None = None
 
 
+@checked
 async def from_ag_ui(
     body: object,
     files: FindFile | None = None,

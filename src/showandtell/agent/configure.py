@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from showandtell.agent.accept_results import check_max_tool_text
 from showandtell.agent.decide import LoopLimits
 from showandtell.agent.descriptions import Describer, FunctionDescriber, ModelDescriber
 from showandtell.agent.loader import Fetch, Sharing
@@ -20,7 +19,6 @@ from showandtell.agent.tools import Tool
 from showandtell.config.user_settings import find_target
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.capabilities.google import EXPRESS, in_express_mode
-from showandtell.core.limits import OnFull
 from showandtell.core.messages.file import File
 from showandtell.core.planning.conversions import sees_images
 from showandtell.core.planning.values import Policy, by_kind
@@ -80,15 +78,7 @@ class AgentSettings:
 def loop_limits(
     tools: Mapping[str, Tool], limits: RunLimits, max_tool_text: int | None, form: AnswerForm | None = None
 ) -> LoopLimits:
-    """The limits of the loop. Raises `BadInput` for limits that allow no step, or hardly any text."""
-    if limits.output_retries < 0:
-        raise BadInput("RunLimits.output_retries must be at least 0: it counts the answers that are asked for again")
-    if limits.steps < 1:
-        raise BadInput("RunLimits.steps must be at least 1: it counts model calls")
-    if (limits.tokens is not None and limits.tokens < 1) or (limits.seconds is not None and not limits.seconds > 0):
-        raise BadInput("RunLimits.tokens and RunLimits.seconds must be more than 0, or None for no limit")
-    if limits.on_full not in get_args(OnFull):
-        raise BadInput(f"RunLimits.on_full is {limits.on_full!r}: use one of {', '.join(get_args(OnFull))}")
+    """The limits of the loop."""
     approval = frozenset(tool.name for tool in tools.values() if tool.approval)
     idempotent = frozenset(tool.name for tool in tools.values() if tool.idempotent)
     checks = LoopLimits(
@@ -98,7 +88,7 @@ def loop_limits(
         limits.seconds,
         idempotent,
         on_full=limits.on_full,
-        tool_text=check_max_tool_text(max_tool_text),
+        tool_text=max_tool_text,
     )
     if form is None:
         return checks
@@ -132,7 +122,7 @@ def plan_policy(
     return Policy(
         on_unsupported=by_kind(files.on_unsupported),
         max_in_context=files.max_in_context,
-        context_share=read_share(files.context_share),
+        context_share=files.context_share,
         cache=True,
         uploads=files.uploads,
         signed_urls=sharing.link is not None,
@@ -147,13 +137,6 @@ def plan_policy(
         and any(isinstance(tool, CodeExecution) and tool.files for tool in options.hosted),
         head_bytes=head_size(target, options),
     )
-
-
-def read_share(share: float | None) -> float | None:
-    """The part of the context window that may be used. Raises `BadInput` for one that isn't a part."""
-    if share is not None and not 0 < share <= 1:
-        raise BadInput(f"FilePolicy.context_share is {share:g}: give a part of the window, such as 0.5, or None")
-    return share
 
 
 def sharing_of(files: FilePolicy, describer: Describer | None = None) -> Sharing:
@@ -180,8 +163,6 @@ def describer_of(
         return None
     if callable(describe):
         return FunctionDescriber(describe)
-    if not isinstance(describe, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not check types
-        raise BadInput(f"FilePolicy.describe is a {type(describe).__name__}: give a model, or a function of a File")
     seeing = find_target(describe)
     own = connection if seeing.provider == target.provider else Connection(transport=transport)
     seeing = with_account(seeing, own)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
+from showandtell.checking.checked import Checked, checked
 from showandtell.core.events.types import ToolProgress
 from showandtell.core.messages.attachments import Attachment, Facts, find_attachment
 from showandtell.core.messages.conversion import text_conversion
@@ -120,8 +121,9 @@ def stored_facts(file: Attachment) -> Facts:
     return file.facts
 
 
+@checked
 @dataclass(frozen=True, slots=True)
-class RunContext(Generic[DepsT]):
+class RunContext(Checked, Generic[DepsT]):
     """The context of a call, passed to the tool's parameter that is annotated with it. The model doesn't see it.
 
     Annotate the parameter with `RunContext[Settings]` if `deps` is a `Settings`.

@@ -9,11 +9,12 @@ from typing import Any, get_args, get_origin
 
 from showandtell.agent.context import RunContext
 from showandtell.agent.signatures import innermost, parameters_of
+from showandtell.checking.checked import Checked
 from showandtell.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True)
-class Depends:
+class Depends(Checked):
     """Marks a tool's parameter as a dependency: `Annotated[Session, Depends(open_session)]`.
 
     `open_session` is called for each call of the tool; its value is shared by all parameters of the call that depend

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from showandtell.agent.context import Files, RunContext, check_problem, format_name, stored_facts
 from showandtell.agent.read_document import is_plain, read_document
+from showandtell.checking.checked import checked
 from showandtell.core.collect.tool_result import ToolResult
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Attachment, Facts, find_attachment
@@ -26,6 +27,7 @@ TIFF = "image/tiff"
 NUMBER = re.compile(r"(?:(?P<kind>image|document|audio|video|text|file) )?#?(?P<number>\d{1,9})", re.IGNORECASE)
 
 
+@checked
 async def view_file(
     number: int, context: RunContext, pages: list[int] | None = None, crop: list[int] | None = None
 ) -> Shown:
@@ -43,6 +45,7 @@ async def view_file(
     return Shown(number, file.id, Selection(chosen, box))
 
 
+@checked
 async def get_document(
     number_or_name: int | str,
     context: RunContext,
@@ -68,6 +71,7 @@ async def get_document(
         raise ToolError(f"{error}{advise_original(file)}") from None
 
 
+@checked
 def list_files(context: RunContext, kind: Kind | None = None) -> ToolResult:
     """List the files of this conversation, or those of one kind: number, name, type, size, who brought each."""
     files = [file for file in context.files if kind in {None, file.kind}]

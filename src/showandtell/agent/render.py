@@ -6,17 +6,20 @@ Works with and without an event loop, since nothing here waits for the network.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from msgspec import Struct, structs
 
-from showandtell.agent.configure import read_share
 from showandtell.agent.settings import FilePolicy
 from showandtell.agent.tools import Tool, by_name
 from showandtell.agent.toolsets import split_by_runner
+from showandtell.checking.checked import checked
+from showandtell.checking.marks import OWN_CHECK, Wanted
+from showandtell.checking.settings import settings_of
 from showandtell.config.user_settings import find_target
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.tool_result import ToolResult, result_draft
+from showandtell.core.limits import AtLeast1
 from showandtell.core.messages.derivations import Derivations
 from showandtell.core.messages.message import Draft, History
 from showandtell.core.messages.parts import ToolCall
@@ -35,11 +38,17 @@ from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.held_bytes import HeldReader
 
 #: What can be rendered: drafts, a `History`, or the conversation of earlier runs.
-Messages: TypeAlias = Sequence[Draft] | MemoryConversation
+Messages: TypeAlias = Annotated[Sequence[Draft] | MemoryConversation, OWN_CHECK]
+#: The newest results by call: in an error, each is a pair.
+Results: TypeAlias = (
+    Mapping[str, object]
+    | Sequence[Annotated[tuple[ToolCall | str, object], Wanted("pairs of a call and what it returned")]]
+)
 Pair: TypeAlias = tuple[ToolCall, ToolResult]
 DEFAULT_FILES = FilePolicy()
 
 
+@checked
 def render(
     messages: Messages,
     *,
@@ -53,7 +62,7 @@ def render(
     output_type: Mapping[str, Any] | None = None,
     extra_body: Mapping[str, Any] | None = None,
     stream: bool = False,
-    file_policy: FilePolicy | None = None,
+    file_policy: FilePolicy | Mapping[str, Any] | None = None,
     cache: FileCache | None = None,
 ) -> Request:
     """Render messages as a request: `kwargs()` for the SDK, `json()` for REST, `receipts` for each file's fate.
@@ -86,7 +95,7 @@ def render(
         UnknownModel: no such provider or model.
         BadConversation: calls and results don't match.
     """
-    files = file_policy or FilePolicy()
+    files = settings_of(FilePolicy, file_policy)
     target = find_target(model, files.overrides)
     listed, hosted = split_by_runner(tools)
     own = by_name(listed)
@@ -115,11 +124,12 @@ def render(
     return compose(planned, target, options, HeldReader(conversation.file_cache.held, conversation.blobs))
 
 
+@checked
 def explain(
     messages: Messages,
     *,
     model: str,
-    file_policy: FilePolicy | None = None,
+    file_policy: FilePolicy | Mapping[str, Any] | None = None,
     cache: FileCache | None = None,
 ) -> tuple[Receipt, ...]:
     """How each file would be given to a model, and why. Unlike `render`, it never raises `UnsupportedFile`.
@@ -142,7 +152,7 @@ def explain(
         UnknownModel: no such provider or model.
         BadConversation: calls and results don't match.
     """
-    files = file_policy or FilePolicy()
+    files = settings_of(FilePolicy, file_policy)
     target = find_target(model, files.overrides)
     return plan_now(ingest(messages, cache, files), target, _policy(files)).receipts
 
@@ -152,7 +162,7 @@ def _policy(files: FilePolicy, head_bytes: int = 0, *, can_read: bool = False) -
     return Policy(
         on_unsupported=by_kind(files.on_unsupported),
         max_in_context=files.max_in_context,
-        context_share=read_share(files.context_share),
+        context_share=files.context_share,
         expected_steps=files.expected_steps,
         can_read=can_read,
         head_bytes=head_bytes,
@@ -198,13 +208,14 @@ class RenderedResults(Struct, frozen=True):
     receipts: tuple[Receipt, ...]
 
 
+@checked
 def render_results(
-    results: Mapping[str, object] | Sequence[tuple[ToolCall | str, object]],
+    results: Results,
     *,
     model: str,
-    file_policy: FilePolicy | None = None,
+    file_policy: FilePolicy | Mapping[str, Any] | None = None,
     cache: FileCache | None = None,
-    first_number: int = 1,
+    first_number: AtLeast1 = 1,
 ) -> RenderedResults:
     """Render the newest tool results, to be appended to messages of your own.
 
@@ -230,11 +241,13 @@ def render_results(
         BadValue: a value can't be shown.
         BadInput: `results` has another shape, or a call lacks the tool's name.
     """
-    files = file_policy or FilePolicy()
+    files = settings_of(FilePolicy, file_policy)
     target = find_target(model, files.overrides)
     pairs = _pairs(results)
     if target.dialect.named_results and not all(call.tool for call, _ in pairs):
         raise BadInput(f"{target.name} wants the tool's name: give ToolCall(call_id, tool, arguments)")
+    if not pairs:
+        raise BadInput("results is empty: give each call with what it returned")
     drafts = [Draft("assistant", tuple(call for call, _ in pairs)), *(result_draft(*pair) for pair in pairs)]
     check_tool_pairs(drafts)
     file_cache = cache or FileCache(max_file_bytes=files.max_file_bytes)
@@ -245,7 +258,7 @@ def render_results(
     return _newest(planned, target, conversation)
 
 
-def _pairs(results: Mapping[str, object] | Sequence[tuple[ToolCall | str, object]]) -> list[Pair]:
+def _pairs(results: Results) -> list[Pair]:
     """Calls and their results. Raises `BadInput` for any other shape."""
     items: Iterable[Any] = results.items() if isinstance(results, Mapping) else results
     pairs: list[Pair] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, cast
 
+from showandtell.checking.checked import checked
 from showandtell.errors import NoOutput, public_message
 from showandtell.lazy import LazyModule
 
@@ -28,6 +29,11 @@ else:
     OutputT = TypeVar("OutputT")
 
 
+#: The module that has the names of annotations that are imported for type checkers alone.
+ANNOTATIONS = "showandtell.agent.annotations"
+
+
+@checked
 class RunResult(Generic[OutputT]):
     """The results of a run over a conversation. They are final when the run has ended."""
 

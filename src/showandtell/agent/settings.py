@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from showandtell.core.limits import MAX_FILE_BYTES, MAX_TOOL_TEXT, OnFull
+from showandtell.checking.checked import TakesDict, checked
+from showandtell.core.limits import (
+    MAX_FILE_BYTES,
+    MAX_TOOL_TEXT,
+    AtLeast0,
+    AtLeast1,
+    OnFull,
+    Positive,
+    Share,
+    ToolText,
+)
 from showandtell.core.wire.options import Effort
 from showandtell.errors import BadInput
 from showandtell.lazy import LazyModule
@@ -33,8 +43,12 @@ else:
     sdk_clients, connect = LazyModule("showandtell.providers.client"), LazyModule("showandtell.providers.connect")
 
 
+#: The module that has the names of annotations that are imported for type checkers alone.
+ANNOTATIONS = "showandtell.agent.annotations"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
+class ModelSettings(TakesDict):
     """Settings of each request. None leaves a field to the provider.
 
     >>> from showandtell import Agent, ModelSettings
@@ -57,7 +71,7 @@ class ModelSettings:
     """
 
     temperature: float | None = None
-    max_tokens: int | None = None
+    max_tokens: AtLeast1 | None = None
     tool_choice: str = "auto"
     reasoning_effort: Effort | None = None
     extra_body: Mapping[str, Any] | None = None
@@ -66,7 +80,7 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunLimits:
+class RunLimits(TakesDict):
     """Limits of a run. A run that reaches one ends with status "incomplete".
 
     >>> from showandtell import Agent, RunLimits
@@ -89,11 +103,11 @@ class RunLimits:
         BadInput: when an `Agent` is created, for limits that allow nothing.
     """
 
-    steps: int = 20
-    tokens: int | None = None
-    seconds: float | None = None
+    steps: AtLeast1 = 20
+    tokens: AtLeast1 | None = None
+    seconds: Positive | None = None
     on_full: OnFull = "error"
-    output_retries: int = 2
+    output_retries: AtLeast0 = 2
 
 
 class Overrides(TypedDict, total=False):
@@ -102,8 +116,8 @@ class Overrides(TypedDict, total=False):
     model: str
     tools: Iterable[Callable[..., Any] | Tool | Toolset]
     instructions: str
-    model_settings: ModelSettings
-    limits: RunLimits
+    model_settings: ModelSettings | Mapping[str, Any]
+    limits: RunLimits | Mapping[str, Any]
     output_type: Any
 
 
@@ -117,12 +131,12 @@ class RunArguments(TypedDict, total=False):
     model: str
     tools: Iterable[Callable[..., Any] | Tool | Toolset]
     instructions: str
-    model_settings: ModelSettings
-    limits: RunLimits
+    model_settings: ModelSettings | Mapping[str, Any]
+    limits: RunLimits | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilePolicy:
+class FilePolicy(TakesDict):
     """How files reach the model.
 
     >>> from showandtell import Agent, FilePolicy
@@ -163,21 +177,22 @@ class FilePolicy:
     """
 
     on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported] = "convert"
-    max_in_context: int | None = None
-    context_share: float | None = 0.5
-    max_file_bytes: int = MAX_FILE_BYTES
+    max_in_context: AtLeast0 | None = None
+    context_share: Share | None = 0.5
+    max_file_bytes: AtLeast1 = MAX_FILE_BYTES
     uploads: bool = False
     url_signer: Sign | None = None
     transcribe: Transcribe | None = None
     describe: str | Describe | None = None
     fetch: FetchPolicy | None = None
     overrides: Sequence[Capability] | None = None
-    expected_steps: int = 5
-    max_tool_text: int | None = MAX_TOOL_TEXT
+    expected_steps: AtLeast1 = 5
+    max_tool_text: ToolText | None = MAX_TOOL_TEXT
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class Connection(TakesDict):
     """How to reach the provider: with the settings of an SDK client, or a base URL and key. Default: the environment.
 
     >>> from showandtell import Agent, Connection

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from showandtell.agent.agent import Run
 from showandtell.agent.client_turns import ClientTurn
+from showandtell.checking.checked import checked
 from showandtell.core.events.replay import replay
 from showandtell.core.events.turns import Turn, turns
 from showandtell.core.events.types import ErrorEvent, Event, Finish
@@ -31,6 +32,7 @@ STORAGE_FAILED = "the answer could not be stored: try again later"
 RUNNING: set[asyncio.Task[None]] = set()
 
 
+@checked
 def ui_stream(
     run: Run[Any], link: Link | None = None, message_id: str | None = None, *, turn: ClientTurn | None = None
 ) -> RunStream:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args, overload
+from typing import Annotated, Any, TypedDict, Unpack, cast, get_args, overload
 
 import msgspec
 
@@ -17,6 +17,8 @@ from showandtell.agent.dependencies import Injected
 from showandtell.agent.docstrings import read_docstring
 from showandtell.agent.function_texts import FunctionTexts
 from showandtell.agent.signatures import bound_names, innermost, parameters_of
+from showandtell.checking.checked import Checked, checked
+from showandtell.core.limits import Positive
 from showandtell.core.messages.file import FILE_NUMBER, File
 from showandtell.core.wire.options import ToolSpec
 from showandtell.errors import BadInput
@@ -29,8 +31,9 @@ FIELD_PREFIX = "argument_"
 UNNAMED = frozenset({Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD})
 
 
+@checked
 @dataclass(frozen=True)
-class Tool:
+class Tool(Checked):
     """A function that a model may call.
 
     >>> from showandtell import Agent, Tool
@@ -60,7 +63,7 @@ class Tool:
     run: Callable[..., Any] = lambda: None
     approval: bool = False
     idempotent: bool = False
-    timeout: float = DEFAULT_TIMEOUT
+    timeout: Positive = DEFAULT_TIMEOUT
     isolate: bool = False
     files_from: str | Path | None = None
 
@@ -154,7 +157,22 @@ def tool(
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 
 
-def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Tool | Callable[[Callable[..., Any]], Tool]:
+class ToolSettings(TypedDict, total=False):
+    """The settings of a tool that is made from a function."""
+
+    name: str | None
+    description: str | None
+    approval: bool
+    idempotent: bool
+    timeout: Positive
+    isolate: bool
+    files_from: str | Path | None
+
+
+@checked
+def tool(
+    function: Callable[..., Any] | None = None, /, **settings: Unpack[ToolSettings]
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Turn a function into a `Tool`: its name, docstring and annotations describe it to the model.
 
     >>> from showandtell import tool

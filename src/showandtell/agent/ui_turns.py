@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from showandtell.agent.client_turns import ClientTurn, open_turn, split_message, take_approvals
+from showandtell.checking.checked import checked
 from showandtell.core.histories.client_history import CallSeals, FindFile, resolve_files
 from showandtell.core.histories.ui_messages import read_ui_history
 from showandtell.errors import BadInput
@@ -15,6 +16,7 @@ from showandtell.storage.conversations.protocol import Conversation
 from showandtell.storage.files.file_cache import FileCache
 
 
+@checked
 async def from_ui_messages(
     messages: object,
     files: FindFile | None = None,

@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 from showandtell.core.capabilities.provider import HeaderName, HeaderValue
 from showandtell.core.capabilities.registry import is_known, registered_so_far
 from showandtell.core.capabilities.table import PROVIDERS
+from showandtell.core.limits import AtLeast0, AtLeast1, Port, Positive, Share
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.planning.values import OnUnsupported
 from showandtell.core.wire.options import Effort
@@ -25,12 +26,7 @@ Found: TypeAlias = Literal["yes", "less", "no"]
 Builtin: TypeAlias = Literal["read_file", "chart", "view_file", "get_document", "list_files"]
 BUILTIN: tuple[Builtin, ...] = ("read_file", "chart", "view_file", "get_document", "list_files")
 
-AtLeast0: TypeAlias = Annotated[int, Meta(ge=0)]
-AtLeast1: TypeAlias = Annotated[int, Meta(ge=1)]
-Positive: TypeAlias = Annotated[float, Meta(gt=0)]
-Share: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 NotEmpty: TypeAlias = Annotated[str, Meta(min_length=1)]
-Port: TypeAlias = Annotated[int, Meta(ge=0, le=65535)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from showandtell.checking.checked import Checked, checked
+
 Place: TypeAlias = Literal["tool_result", "user", "answer"]
 ViolationKind: TypeAlias = Literal["unknown", "missing", "type", "value"]
 
@@ -18,13 +20,13 @@ ViolationKind: TypeAlias = Literal["unknown", "missing", "type", "value"]
 IN_ANSWER = re.compile("⟦[^⟧]*: in your answer above⟧")
 
 
-class TextPart(Struct, frozen=True):
+class TextPart(Checked, Struct, frozen=True):
     """Text from the body."""
 
     text: str
 
 
-class ReceivedFile(Struct, frozen=True):
+class ReceivedFile(Checked, Struct, frozen=True):
     """A file from the body: its bytes, or a `reference` (URL or file id).
 
     `label` is the text just before it, `piece` counts the files after one label from 1, `position` is the path in the
@@ -42,7 +44,7 @@ class ReceivedFile(Struct, frozen=True):
     name: str = ""
 
 
-class Call(Struct, frozen=True):
+class Call(Checked, Struct, frozen=True):
     """A tool call; `arguments` is JSON text."""
 
     call_id: str
@@ -50,7 +52,7 @@ class Call(Struct, frozen=True):
     arguments: str
 
 
-class Result(Struct, frozen=True):
+class Result(Checked, Struct, frozen=True):
     """The result of a tool call."""
 
     call_id: str
@@ -58,14 +60,14 @@ class Result(Struct, frozen=True):
     is_error: bool = False
 
 
-class RequestTurn(Struct, frozen=True):
+class RequestTurn(Checked, Struct, frozen=True):
     """Consecutive content of one role. Tool results belong to the user."""
 
     role: Literal["user", "assistant"]
     parts: tuple[TextPart | ReceivedFile | Call | Result, ...]
 
 
-class OfferedTool(Struct, frozen=True):
+class OfferedTool(Checked, Struct, frozen=True):
     """A tool that the model may call. `schema` is its JSON schema."""
 
     name: str
@@ -73,7 +75,7 @@ class OfferedTool(Struct, frozen=True):
     schema: dict[str, Any]
 
 
-class ModelRequest(Struct, frozen=True):
+class ModelRequest(Checked, Struct, frozen=True):
     """A parsed request.
 
     tool_choice: "auto", "none", "required", or a tool's name. parallel: whether one step may hold several calls.
@@ -97,7 +99,7 @@ class ModelRequest(Struct, frozen=True):
     has_keys: bool = False
 
 
-class Reply(Struct, frozen=True):
+class Reply(Checked, Struct, frozen=True):
     """The inspector's answer. `truncated` if max_tokens cut it short."""
 
     text: str
@@ -135,7 +137,7 @@ class ApiError(Exception):
         self.parameter, self.code = parameter, code
 
 
-class IncomingRequest(Struct, frozen=True):
+class IncomingRequest(Checked, Struct, frozen=True):
     """A POST request. `path` and `query` come after the host's base; header names are lower-case.
 
     `groups` are the named groups of `Host.path`, such as the model.
@@ -148,7 +150,7 @@ class IncomingRequest(Struct, frozen=True):
     groups: Mapping[str, str] = {}
 
 
-class Host(Struct, frozen=True):
+class Host(Checked, Struct, frozen=True):
     """An API at one host: its path, and how it reads requests and writes responses and errors.
 
     base: the first segment of the path, such as "openai". path: pattern of the rest. format_error: the JSON body of an
@@ -168,7 +170,7 @@ class Host(Struct, frozen=True):
     error_headers: Callable[[ApiError], Mapping[str, str]] = lambda _: {}
 
 
-class Violation(Struct, frozen=True):
+class Violation(Checked, Struct, frozen=True):
     """A schema violation: its path, and the field, type or value that is wrong."""
 
     kind: ViolationKind
@@ -189,6 +191,7 @@ VIOLATIONS: tuple[tuple[ViolationKind, re.Pattern[str]], ...] = (
 OUT_OF_RANGE = "Number out of range"
 
 
+@checked
 def read_violation(error: Exception) -> Violation:
     """Parse the message of a msgspec ValidationError."""
     text, _, location = str(error).partition(" - at `$")
@@ -211,12 +214,14 @@ MAGIC: dict[str, re.Pattern[bytes]] = {
 }
 
 
+@checked
 def matches_type(data: bytes, media_type: str) -> bool:
     """Whether the first bytes fit the media type. False for types without a known signature."""
     magic = MAGIC.get(media_type)
     return magic is not None and magic.match(data) is not None
 
 
+@checked
 def decode_base64(text: str) -> bytes | None:
     """Decode standard base64 with padding. None if it is invalid or empty."""
     try:
@@ -225,6 +230,7 @@ def decode_base64(text: str) -> bytes | None:
         return None
 
 
+@checked
 def merge_turns(turns: list[RequestTurn]) -> tuple[RequestTurn, ...]:
     """Join consecutive turns of one role, as the APIs do."""
     merged: list[RequestTurn] = []

@@ -16,6 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
+from showandtell.checking.checked import TakesDict
+from showandtell.core.limits import Port
 from showandtell.core.media_types.claims import UNKNOWN, normalize_type
 from showandtell.core.messages.file import File
 from showandtell.errors import BadFile
@@ -45,7 +47,7 @@ class TooLargeToFetch(BadFile):
 
 
 @dataclass(frozen=True, slots=True)
-class FetchPolicy:
+class FetchPolicy(TakesDict):
     """What may be fetched from the web. By default, nothing.
 
     >>> from showandtell import Agent, FetchPolicy, FilePolicy
@@ -67,7 +69,7 @@ class FetchPolicy:
 
     fetch: bool = False
     http: bool = False
-    ports: tuple[int, ...] = (443,)
+    ports: tuple[Port, ...] = (443,)
     hosts: tuple[str, ...] = ()
     private_hosts: tuple[str, ...] = ()
     from_tools: bool = False

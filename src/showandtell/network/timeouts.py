@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from showandtell.checking.checked import TakesDict
+from showandtell.core.limits import Positive
+
 
 @dataclass(frozen=True, slots=True)
-class Timeouts:
+class Timeouts(TakesDict):
     """Timeouts in seconds: to connect, between two bytes of request or response, and for the whole exchange.
 
     >>> from showandtell import Timeouts, Transport
@@ -15,6 +18,6 @@ class Timeouts:
     3600
     """
 
-    connect: float = 10
-    idle: float = 120
-    total: float = 3600
+    connect: Positive = 10
+    idle: Positive = 120
+    total: Positive = 3600

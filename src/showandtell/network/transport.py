@@ -11,15 +11,21 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
+from showandtell.checking.checked import checked
+from showandtell.checking.settings import settings_of
 from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.network.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from showandtell.network.address_guard import AddressGuard
     from showandtell.network.http_session import Session
+
+
+#: The module that has the names of annotations that are imported for type checkers alone.
+ANNOTATIONS = "showandtell.network.address_guard"
 
 
 @dataclass(slots=True)
@@ -30,6 +36,7 @@ class _Opened:
     session: Session | None = None
 
 
+@checked
 class Transport:
     """Sends requests over HTTP. `async with transport:` keeps connections open until the last context exits.
 
@@ -45,12 +52,12 @@ class Transport:
 
     def __init__(
         self,
-        timeouts: Timeouts | None = None,
+        timeouts: Timeouts | Mapping[str, Any] | None = None,
         *,
         environ: Mapping[str, str] = os.environ,
         guard: AddressGuard | None = None,
     ) -> None:
-        self.timeouts = timeouts or Timeouts()
+        self.timeouts = settings_of(Timeouts, timeouts)
         self.environ, self._guard = environ, guard
         # Connections belong to the event loop that opened them, and end with it.
         self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _Opened] = WeakKeyDictionary()

@@ -9,8 +9,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
+from showandtell.checking.checked import TakesDict
 from showandtell.core.capabilities.cells import ErrorWords, Target
 from showandtell.core.events.types import ProviderFault, Retry, StepEnd, StreamEvent
+from showandtell.core.limits import AtLeast0, NotNegative
 from showandtell.core.wire.request import Request
 from showandtell.errors import BadAnswer, ProviderError, ProviderUnavailable
 from showandtell.providers.exchange import Exchange
@@ -33,7 +35,7 @@ MAX_PAUSE = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(TakesDict):
     """How a model call is retried while the provider is busy or unreachable.
 
     Pauses double from about half a second to 20 seconds, or are as long as the provider requests. A call whose answer
@@ -49,8 +51,8 @@ class RetryPolicy:
         jitter (Callable): returns a random number from 0 to 1, for tests. Default: `random.random`.
     """
 
-    tries: int = 4
-    seconds: float = 120.0
+    tries: AtLeast0 = 4
+    seconds: NotNegative = 120.0
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     jitter: Callable[[], float] = field(default=random.random, repr=False)
 

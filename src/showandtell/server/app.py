@@ -15,6 +15,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.routing import BaseRoute
 
 from showandtell.agent.descriptions import name_describer
+from showandtell.checking.checked import checked
 from showandtell.config.user_settings import data_folder
 from showandtell.errors import MissingKey, ShowAndTellError, StorageFailed
 from showandtell.media import gate
@@ -126,6 +127,7 @@ def shared_routes() -> list[BaseRoute]:
     return shared.routes
 
 
+@checked
 def make_app(config: Config) -> FastAPI:
     """Return the server as an ASGI application. Its lifespan opens and closes the store and the runs."""
     metrics, telemetry = Metrics(VERSION), make_telemetry()

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from showandtell.agent.agent import Agent
+from showandtell.checking.checked import checked
 from showandtell.core.messages.file_json import Link
 from showandtell.errors import BadInput
 from showandtell.server.addresses import split_public_url
@@ -86,6 +87,7 @@ class ChatApp:
         return signed_link(await self._lifecycle.server(), "".join(split_public_url(base)), user)
 
 
+@checked
 def chat_app(
     store: Store, agents: Agent | Mapping[str, Agent], *, user: IdentifyUser, **options: Unpack[ChatOptions]
 ) -> ChatApp:
@@ -137,6 +139,7 @@ class Forwarded(Response):
         await self._app({**scope, "root_path": prefix}, receive, send)
 
 
+@checked
 def chat_router(
     store: Store,
     agents: Agent | Mapping[str, Agent],

@@ -12,6 +12,7 @@ from showandtell.agent.agent import Agent
 from showandtell.agent.settings import FilePolicy, ModelSettings, RunLimits
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import Toolset
+from showandtell.checking.checked import TakesDict
 from showandtell.config.settings import BUILTIN
 from showandtell.core.wire.hosted_tools import HostedTool
 from showandtell.providers.retry import RetryPolicy
@@ -23,12 +24,15 @@ from showandtell.storage.location import StorageLocation
 if TYPE_CHECKING:
     from showandtell.network.fetch import Dialer
 
+#: The module that has the names of annotations that are imported for type checkers alone.
+ANNOTATIONS = "showandtell.network.fetch_request"
+
 #: Who may do something: the only user of a server, everyone, or nobody.
 Audience: TypeAlias = Literal["alone", "everyone", "nobody"]
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class Config(TakesDict):
     """The settings of a server: storage, access, and limits of its agents.
 
     Args:

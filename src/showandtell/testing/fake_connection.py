@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from showandtell.agent.settings import Connection
+from showandtell.checking.checked import checked
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.wire.http import Send
 from showandtell.network.transport import Transport
@@ -12,6 +13,7 @@ from showandtell.providers.connect import inspector_base
 from showandtell.providers.exchange import Exchange
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FakeConnection(Connection):
     """A connection that calls `send` instead of a provider. It needs no key.

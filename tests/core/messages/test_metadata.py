@@ -73,13 +73,13 @@ def test_metadata_is_a_copy_of_a_dict():
     file = File.from_bytes(b"x", metadata=metadata)
     metadata["rows"] = ()
     assert file.metadata == {"rows": [1, 2]}
-    with pytest.raises(BadInput, match="metadata of a file is a dict, not list"):
+    with pytest.raises(BadInput, match=r"metadata is \[1\]: give a dict"):
         File.from_bytes(b"x", metadata=[1])
 
 
 @pytest.mark.parametrize("identifier", ["", "x" * 257, 7, b"x", "a\nb", "\ud800"])
 def test_an_id_that_cannot_be_stored_is_refused(identifier):
-    with pytest.raises(BadInput, match="the id of a file"):
+    with pytest.raises(BadInput, match="the id of a file|id is .*: give a str"):
         File.from_bytes(b"x", id=identifier)
 
 

@@ -13,10 +13,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from showandtell.checking.checked import Checked, checked
 from showandtell.core.capabilities.cells import VENDORS
 from showandtell.core.capabilities.table import PROVIDERS
 from showandtell.errors import BadInput, CannotRender, ShowAndTellError
-from showandtell.plugins import MISTAKES, Registry, check_types, expect, instances_of, suggestion
+from showandtell.plugins import MISTAKES, Registry, expect, instances_of, suggestion
 
 #: The modules of an API. The last one, for the strict checks, may be missing.
 RENDER, PARSE, RULES = "render", "parse", "rules"
@@ -26,7 +27,7 @@ OURS: Final = str(PurePath(__file__).parents[2]) + sep
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
-class Api(Struct, frozen=True, kw_only=True):
+class Api(Checked, Struct, frozen=True, kw_only=True):
     """An API, as one package. Its modules are imported when they are first used.
 
     Args:
@@ -44,7 +45,7 @@ class Api(Struct, frozen=True, kw_only=True):
     package: str
 
     def __post_init__(self) -> None:
-        check_types(self, f"the API {self.name!r}")
+        Checked.__post_init__(self)
         if not NAME.fullmatch(self.name):
             raise BadInput(f"{self.name!r} is no name of an API: use lower-case letters, digits and hyphens")
 
@@ -66,6 +67,7 @@ REGISTRY: Final = Registry(
 )
 
 
+@checked
 def register_api(api: Api) -> None:
     """Make an API known to everything in this process. A provider names it by `Provider.api`.
 

@@ -8,6 +8,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from showandtell.checking.checked import Checked, checked
 from showandtell.core.media_types.kinds import Kind
 
 #: The name of an API: one of `VENDORS`, or one that a package brings (`core/capabilities/apis.py`).
@@ -27,7 +28,7 @@ VENDORS: dict[Api, str] = {
 }
 
 
-class FileLimits(Struct, frozen=True):
+class FileLimits(Checked, Struct, frozen=True):
     """Limits of one file: raw bytes, pixels on the longer side, pixels in total, pages, frames of an animation.
 
     None: no limit is known.
@@ -40,7 +41,8 @@ class FileLimits(Struct, frozen=True):
     frames: int | None = None
 
 
-class Capability(Struct, frozen=True):
+@checked
+class Capability(Checked, Struct, frozen=True):
     """What one place accepts, in one form. A media type may end in `/*`. `evidence` and `date` are the source.
 
     `url_schemes` belongs to form "url": the schemes that the provider opens.
@@ -66,7 +68,7 @@ class Capability(Struct, frozen=True):
         return f"{self.place}/{self.kind}/{self.form}/{self.verdict}"
 
 
-class Order(Struct, frozen=True):
+class Order(Checked, Struct, frozen=True):
     """What an API requires of the order of turns. Each rule is described in docs/providers.md.
 
     Args:
@@ -86,7 +88,7 @@ class Order(Struct, frozen=True):
     marks: int = 0
 
 
-class Budget(Struct, frozen=True):
+class Budget(Checked, Struct, frozen=True):
     """Limits of one request and of one message; `bytes` are those of the body. None: no limit is known.
 
     Beyond `few_images` images in a request, none may have more than `many_side` pixels a side.
@@ -101,7 +103,7 @@ class Budget(Struct, frozen=True):
     many_side: int | None = None
 
 
-class Window(Struct, frozen=True):
+class Window(Checked, Struct, frozen=True):
     """How many tokens a model reads and writes in one request. `evidence` and `date` are the source."""
 
     tokens: int
@@ -109,7 +111,7 @@ class Window(Struct, frozen=True):
     date: str
 
 
-class TokenCosts(Struct, frozen=True):
+class TokenCosts(Checked, Struct, frozen=True):
     """What a model counts for files, in tokens. The defaults are on the high side of what hosts count.
 
     An image costs `image_factor` for each square of `image_side` pixels, at most `image_max`.
@@ -128,7 +130,7 @@ class TokenCosts(Struct, frozen=True):
     second_video: int = 300
 
 
-class ErrorWords(Struct, frozen=True):
+class ErrorWords(Checked, Struct, frozen=True):
     """Regular expressions for what a host's errors say, in addition to the words that are known of other hosts.
 
     Case doesn't matter.
@@ -144,7 +146,7 @@ class ErrorWords(Struct, frozen=True):
     too_long: str = ""
 
 
-class Dialect(Struct, frozen=True):
+class Dialect(Checked, Struct, frozen=True):
     """How an API, a host or a model differs from others. These are data of the row, read by planner and renderers.
 
     What is None is as the API has it (`API_DIALECTS`): a family fills it in.
@@ -226,7 +228,7 @@ def fill_in(dialect: Dialect, api: Api) -> Dialect:
     return replace(dialect, **{name: name in true for name in LEFT_TO_API if getattr(dialect, name) is None})
 
 
-class AnswerFormat(Struct, frozen=True):
+class AnswerFormat(Checked, Struct, frozen=True):
     """How a model can be held to a JSON schema. `evidence` and `date` are the source.
 
     Args:
@@ -259,7 +261,8 @@ class Written(Protocol):
         ...
 
 
-class Target(Struct, frozen=True, cache_hash=True):
+@checked
+class Target(Checked, Struct, frozen=True, cache_hash=True):
     """A provider, its API and a model, with everything that the planner and the renderers need to know about them.
 
     `learned` has the kinds of files that the model doesn't take, as an answer of its host has shown, with the evidence.

@@ -9,6 +9,7 @@ from itertools import product
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
+from showandtell.checking.checked import Checked, checked
 from showandtell.core.capabilities.cells import (
     AnswerFormat,
     Api,
@@ -65,7 +66,8 @@ PLAIN = ("text/plain",)
 TEXT = ("text/*",)
 
 
-class Family(Struct, frozen=True):
+@checked
+class Family(Checked, Struct, frozen=True):
     """Models of one provider that behave alike. `patterns` are globs on the lower-case model name.
 
     Among a provider's rows, those with `subfamily` go before the others, and else the first match wins. The family with
@@ -94,9 +96,8 @@ class Family(Struct, frozen=True):
     hosted: tuple[tuple[str, str], ...] | None = None
 
     def __post_init__(self) -> None:
-        # `Provider` checks the types of what packages bring, and names what is wrong.
-        if isinstance(self.dialect, Dialect):  # pyright: ignore[reportUnnecessaryIsInstance]
-            force_setattr(self, "dialect", fill_in(self.dialect, self.api))
+        Checked.__post_init__(self)
+        force_setattr(self, "dialect", fill_in(self.dialect, self.api))
 
     @property
     def has_example(self) -> bool:
@@ -108,6 +109,7 @@ class Family(Struct, frozen=True):
         return any(fnmatchcase(model.lower(), pattern) for pattern in self.patterns)
 
 
+@checked
 def make_cells(
     verdict: Verdict,
     places: Iterable[Place] | Place,

@@ -8,12 +8,12 @@ from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct, field
 
+from showandtell.checking.checked import Checked
 from showandtell.core.capabilities.apis import NAME
 from showandtell.core.capabilities.base_urls import FRAMING_HEADERS, HEADER_NAME, HEADER_VALUE, base_url_problem
 from showandtell.core.capabilities.cells import Api
 from showandtell.core.capabilities.family import Family
 from showandtell.errors import BadInput
-from showandtell.plugins import check_types
 
 #: Printable ASCII, as headers are sent.
 HeaderName: TypeAlias = Annotated[str, Meta(pattern=rf"\A{HEADER_NAME}\Z")]
@@ -30,7 +30,7 @@ VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 PLAIN_ID: Final = "aB3aB3aB3"
 
 
-class ApiKey(Struct, frozen=True):
+class ApiKey(Checked, Struct, frozen=True):
     """A provider's key: the environment variable that has it, and the header that carries it.
 
     >>> from showandtell.extending import ApiKey
@@ -48,7 +48,7 @@ class ApiKey(Struct, frozen=True):
     required: bool = True
 
 
-class Provider(Struct, frozen=True, kw_only=True):
+class Provider(Checked, Struct, frozen=True, kw_only=True):
     """A host of models: where it is, the API that it speaks, its key, and what its models take.
 
     >>> from showandtell.extending import ANY_MODEL, ApiKey, Family, Provider
@@ -74,7 +74,7 @@ class Provider(Struct, frozen=True, kw_only=True):
     title: str = ""
 
     def __post_init__(self) -> None:
-        check_types(self, f"the provider {self.name!r}")
+        Checked.__post_init__(self)
         if not NAME.fullmatch(self.name):
             raise BadInput(f"{self.name!r} is no name of a provider: use lower-case letters, digits and hyphens")
         if problem := base_url_problem(self.base_url):

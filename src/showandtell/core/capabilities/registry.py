@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from showandtell.checking.checked import checked
 from showandtell.core.capabilities.apis import REGISTRY as REGISTRY_OF_APIS
 from showandtell.core.capabilities.family import Family
 from showandtell.core.capabilities.provider import Provider
@@ -26,6 +27,7 @@ REGISTRY: Final = Registry(
 )
 
 
+@checked
 def register_provider(provider: Provider) -> None:
     """Make a provider known to everything in this process: runs, `render`, the server and its page, the matrix.
 

@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
+from showandtell.checking.checked import checked
 from showandtell.core.capabilities.answer_formats import find_answer_format
 from showandtell.core.capabilities.cells import Capability, Target
 from showandtell.core.capabilities.family import ANY_MODEL, Family
@@ -18,6 +19,7 @@ from showandtell.core.capabilities.windows import costs_of, window_of
 from showandtell.errors import UnknownModel
 
 
+@checked
 def resolve(model: str, overrides: Sequence[Capability] = ()) -> Target:
     """Look up `provider:model` (the model may hold colons and slashes), or just `inspector`.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from showandtell.checking.checked import checked
 from showandtell.core.collect.nodes import Collected, HasParts, Link
 from showandtell.core.collect.surrogates import join_surrogates
 from showandtell.core.messages.file import File
@@ -22,6 +23,7 @@ else:  # a tool's module names the class long before it returns a value
     entry, libraries = LazyModule("showandtell.core.collect.entry"), LazyModule("showandtell.core.collect.libraries")
 
 
+@checked
 @dataclass(frozen=True, slots=True, init=False)
 class ToolResult(HasParts):
     """What a tool returns: values of any kind, in order, an error flag, and metadata that the model never sees.

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from showandtell.checking.checked import Checked
 from showandtell.core.events.annotations import Annotation
 from showandtell.core.messages.file import Audience, File
 from showandtell.core.messages.message import Stop
@@ -19,7 +20,7 @@ Status: TypeAlias = Literal["complete", "incomplete", "refused", "error", "waiti
 IfRunning: TypeAlias = Literal["stop", "queue", "error"]
 
 
-class Usage(Struct, frozen=True):
+class Usage(Checked, Struct, frozen=True):
     """Tokens of one or more steps, as the provider counts them. Numbers that it doesn't report are 0.
 
     >>> from showandtell import Usage
@@ -58,68 +59,68 @@ class Usage(Struct, frozen=True):
         )
 
 
-class TextStart(Struct, frozen=True, tag="text-start"):
+class TextStart(Checked, Struct, frozen=True, tag="text-start"):
     """Deltas with this id follow. Ids are unique within a step."""
 
     id: str
 
 
-class TextDelta(Struct, frozen=True, tag="text-delta"):
+class TextDelta(Checked, Struct, frozen=True, tag="text-delta"):
     """More of a text."""
 
     id: str
     text: str
 
 
-class TextEnd(Struct, frozen=True, tag="text-end", omit_defaults=True):
+class TextEnd(Checked, Struct, frozen=True, tag="text-end", omit_defaults=True):
     """A text is complete. `opaque` must go back to the provider with the text."""
 
     id: str
     opaque: str | None = None
 
 
-class ReasoningStart(Struct, frozen=True, tag="reasoning-start"):
+class ReasoningStart(Checked, Struct, frozen=True, tag="reasoning-start"):
     """A thought of the model starts."""
 
     id: str
 
 
-class ReasoningDelta(Struct, frozen=True, tag="reasoning-delta"):
+class ReasoningDelta(Checked, Struct, frozen=True, tag="reasoning-delta"):
     """More of a thought."""
 
     id: str
     text: str
 
 
-class ReasoningEnd(Struct, frozen=True, tag="reasoning-end"):
+class ReasoningEnd(Checked, Struct, frozen=True, tag="reasoning-end"):
     """A thought is complete. `opaque` must go back to the provider with the history."""
 
     id: str
     opaque: str | None = None
 
 
-class ToolInputStart(Struct, frozen=True, tag="tool-input-start"):
+class ToolInputStart(Checked, Struct, frozen=True, tag="tool-input-start"):
     """A tool call of the model starts."""
 
     call_id: str
     tool: str
 
 
-class ToolInputDelta(Struct, frozen=True, tag="tool-input-delta"):
+class ToolInputDelta(Checked, Struct, frozen=True, tag="tool-input-delta"):
     """More of a call's arguments, as text."""
 
     call_id: str
     text: str
 
 
-class ToolInputEnd(Struct, frozen=True, tag="tool-input-end"):
+class ToolInputEnd(Checked, Struct, frozen=True, tag="tool-input-end"):
     """A call's arguments are complete. `opaque` must go back to the provider with the call."""
 
     call_id: str
     opaque: str | None = None
 
 
-class HostedCall(Struct, frozen=True, tag="hosted-call"):
+class HostedCall(Checked, Struct, frozen=True, tag="hosted-call"):
     """The provider runs a tool of its own: first while it runs, and again with its output, or once with both.
 
     `input` and `output` are JSON texts, cut if they are long, and empty as long as there is none. `tool` is the
@@ -133,7 +134,7 @@ class HostedCall(Struct, frozen=True, tag="hosted-call"):
     state: HostedState = "done"
 
 
-class SourceEvent(Struct, frozen=True, tag="source"):
+class SourceEvent(Checked, Struct, frozen=True, tag="source"):
     """The text with this id comes from a source. It is sent before the text ends.
 
     Args:
@@ -161,7 +162,7 @@ class RemoteFile(Struct, frozen=True):
     container_id: str = ""
 
 
-class FileMade(Struct, frozen=True, tag="file-made"):
+class FileMade(Checked, Struct, frozen=True, tag="file-made"):
     """The model generated a file. Internal: programs receive a `FileEvent` once the file is stored.
 
     `data` are the bytes. If they aren't available, `data` is empty and `problem` says why; those of a `remote` file are
@@ -176,7 +177,7 @@ class FileMade(Struct, frozen=True, tag="file-made"):
     made_by: tuple[str, str] | None = None
 
 
-class OutputDelta(Struct, frozen=True, tag="output-delta", dict=True):
+class OutputDelta(Checked, Struct, frozen=True, tag="output-delta", dict=True):
     """More of an answer with an output type, as JSON text. `value` is the answer so far."""
 
     text: str
@@ -191,7 +192,7 @@ class OutputDelta(Struct, frozen=True, tag="output-delta", dict=True):
         return None if so_far is None else so_far()
 
 
-class StepEnd(Struct, frozen=True, tag="step-end"):
+class StepEnd(Checked, Struct, frozen=True, tag="step-end"):
     """The provider reported why its message ended, and its usage."""
 
     stop: Stop
@@ -199,19 +200,19 @@ class StepEnd(Struct, frozen=True, tag="step-end"):
     detail: str = ""
 
 
-class ProviderFault(Struct, frozen=True, tag="provider-fault"):
+class ProviderFault(Checked, Struct, frozen=True, tag="provider-fault"):
     """An error within a stream."""
 
     text: str
 
 
-class StepStart(Struct, frozen=True, tag="step-start"):
+class StepStart(Checked, Struct, frozen=True, tag="step-start"):
     """A model call starts. `step` counts from 1 within the run."""
 
     step: int
 
 
-class StepFinish(Struct, frozen=True, tag="step-finish"):
+class StepFinish(Checked, Struct, frozen=True, tag="step-finish"):
     """A step's message is stored. `asides` is output of the model that isn't part of the message."""
 
     step: int
@@ -220,7 +221,7 @@ class StepFinish(Struct, frozen=True, tag="step-finish"):
     asides: tuple[Annotation, ...] = ()
 
 
-class ToolStart(Struct, frozen=True, tag="tool-start"):
+class ToolStart(Checked, Struct, frozen=True, tag="tool-start"):
     """A tool starts with these arguments, as the model wrote them."""
 
     call_id: str
@@ -228,7 +229,7 @@ class ToolStart(Struct, frozen=True, tag="tool-start"):
     arguments: str
 
 
-class ToolProgress(Struct, frozen=True, tag="tool-progress"):
+class ToolProgress(Checked, Struct, frozen=True, tag="tool-progress"):
     """A tool reports progress: `done` of `total`, or a note. `preview` is a small picture, such as of a first draft."""
 
     call_id: str
@@ -238,7 +239,7 @@ class ToolProgress(Struct, frozen=True, tag="tool-progress"):
     preview: File | None = None
 
 
-class ToolOutput(Struct, frozen=True, tag="tool-output"):
+class ToolOutput(Checked, Struct, frozen=True, tag="tool-output"):
     """A tool's stored result: its text for people, the numbers of its files, and all that people may see of it.
 
     It has texts for the user alone, too: don't give it to a model.
@@ -252,7 +253,7 @@ class ToolOutput(Struct, frozen=True, tag="tool-output"):
     parts: tuple[Text | Json[Shown] | Shown, ...] = ()
 
 
-class FileEvent(Struct, frozen=True, tag="file"):
+class FileEvent(Checked, Struct, frozen=True, tag="file"):
     """A file was added to the conversation: its origin, its verified type, and who may see it."""
 
     number: int
@@ -266,14 +267,14 @@ class FileEvent(Struct, frozen=True, tag="file"):
     audience: Audience = "both"
 
 
-class ReceiptEvent(Struct, frozen=True, tag="receipt"):
+class ReceiptEvent(Checked, Struct, frozen=True, tag="receipt"):
     """How one file was sent to the model in this step, and why, with the keys of `Receipt.record()`."""
 
     step: int
     receipt: dict[str, object]
 
 
-class ApprovalNeeded(Struct, frozen=True, tag="approval"):
+class ApprovalNeeded(Checked, Struct, frozen=True, tag="approval"):
     """A call waits for approval."""
 
     call_id: str
@@ -281,7 +282,7 @@ class ApprovalNeeded(Struct, frozen=True, tag="approval"):
     arguments: str
 
 
-class Retry(Struct, frozen=True, tag="retry"):
+class Retry(Checked, Struct, frozen=True, tag="retry"):
     """The request is repeated after `seconds`. `files` are the numbers of files left out of it."""
 
     reason: str
@@ -289,14 +290,14 @@ class Retry(Struct, frozen=True, tag="retry"):
     files: tuple[int, ...] = ()
 
 
-class ErrorEvent(Struct, frozen=True, tag="error"):
+class ErrorEvent(Checked, Struct, frozen=True, tag="error"):
     """An error. `kind` is the name of its class."""
 
     kind: str
     text: str
 
 
-class Finish(Struct, frozen=True, tag="finish"):
+class Finish(Checked, Struct, frozen=True, tag="finish"):
     """The last event of a run."""
 
     status: Status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from showandtell.checking.checked import checked
 from showandtell.core.histories.reading import (
     History,
     Item,
@@ -30,6 +31,7 @@ OPAQUE_TYPES = frozenset({"thinking", "redacted_thinking"})
 OWN_TYPES = frozenset({"text", "image", "document", "search_result"})
 
 
+@checked
 def from_anthropic(messages: object) -> History:
     """Import message params and `Message` responses, mixed in any way. A single one is a history of one.
 

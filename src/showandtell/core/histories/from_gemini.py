@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pybase64
 
+from showandtell.checking.checked import checked
 from showandtell.core.histories.reading import (
     History,
     Item,
@@ -49,6 +50,7 @@ RESPONSE_FIELDS = frozenset({"parts", "candidates", "promptFeedback", "prompt_fe
 FREE_FORM_FIELDS = frozenset({"args", "response"})
 
 
+@checked
 def from_gemini(contents: object) -> History:
     """Import contents, parts, texts and `GenerateContentResponse` objects, mixed in any way.
 

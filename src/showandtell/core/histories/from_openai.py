@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from showandtell.checking.checked import checked
 from showandtell.core.capabilities.registry import INSPECTOR, is_known
 from showandtell.core.histories.openai_attachments import tag_parts
 from showandtell.core.histories.reading import (
@@ -42,6 +43,7 @@ READ_FIELDS = OURS | {"attachments"}
 STATUSES: dict[str, Stop] = {"failed": "error", "cancelled": "cancelled", "incomplete": "cut", "in_progress": "cut"}
 
 
+@checked
 def from_openai(messages: object, *, provider: str | None = None) -> History:
     """Import chat messages, Responses items and responses (`ChatCompletion`, its message, `Response`), in any mixture.
 

@@ -12,10 +12,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from showandtell.checking.checked import Checked, checked
 from showandtell.core.media_types.claims import EXTENSIONS, is_text_claim, normalize_type, read_claim
 from showandtell.core.media_types.kinds import kind_of
 from showandtell.errors import BadInput
-from showandtell.plugins import Registry, check_types, expect, instances_of
+from showandtell.plugins import Registry, expect, instances_of
 
 #: Documents that nothing here reads, and the format to save them in.
 UNREADABLE: Final = {
@@ -34,7 +35,7 @@ SUFFIX: Final = re.compile(r"\.[a-z0-9]{1,16}")
 SHORTEST: Final = 2
 
 
-class Converter(Struct, frozen=True, kw_only=True):
+class Converter(Checked, Struct, frozen=True, kw_only=True):
     """How files of one type become files of another type.
 
     Args:
@@ -61,7 +62,7 @@ class Converter(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if callable(self.function):
             raise BadInput(f"the converter of {self.media_type!r} takes its function as text: write 'MODULE:NAME'")
-        check_types(self, f"the converter of {self.media_type!r}")
+        Checked.__post_init__(self)
         if normalize_type(self.media_type) != self.media_type:
             raise BadInput(f"{self.media_type!r} is no media type in its usual form, such as 'application/dicom'")
         if self.media_type in READ_HERE:
@@ -112,6 +113,7 @@ REGISTRY: Final = Converters(
 )
 
 
+@checked
 def register_converter(converter: Converter) -> None:
     """Make a converter known in this process, for files of tools, uploads and everything else.
 

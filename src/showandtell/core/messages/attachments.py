@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType, field
 
+from showandtell.checking.checked import Checked
 from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.messages.file import Audience, File, Reader
 from showandtell.core.messages.metadata import load_metadata
@@ -25,7 +26,7 @@ def format_label(kind: str, number: int) -> str:
     return f"{'file' if kind == 'other' else kind} {number}"
 
 
-class Facts(Struct, frozen=True, gc=False):
+class Facts(Checked, Struct, frozen=True, gc=False):
     """Verified facts about bytes: sha256 in hex, IANA type, size in bytes; pixels, pages, seconds if any.
 
     `frames` is set for a file with several images: an animation, or a TIFF of several pages. `encoding` is that of text
@@ -74,7 +75,7 @@ class Address(Struct, frozen=True, gc=False):
         return sha256(f"{self.vendor or self.form}:{self.value}".encode()).hexdigest()
 
 
-class ProbedFile(Struct, frozen=True):
+class ProbedFile(Checked, Struct, frozen=True):
     """The result of probing one claimed file: exactly one of `facts`, `address` and `problem` is set.
 
     Args:
@@ -111,7 +112,7 @@ class Origin(Struct, frozen=True, gc=False):
         return f"{self.by} {self.tool} ({self.call_id})" if self.call_id else f"{self.by} {self.tool}"
 
 
-class Attachment(Struct, frozen=True, gc=False):
+class Attachment(Checked, Struct, frozen=True, gc=False):
     """A file of one conversation. A ready file has exactly one of `facts` and `address`.
 
     Args:

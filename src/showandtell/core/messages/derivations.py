@@ -7,10 +7,11 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from showandtell.checking.checked import Checked
 from showandtell.core.messages.attachments import Address, Facts
 
 
-class DerivationRequest(Struct, frozen=True, gc=False):
+class DerivationRequest(Checked, Struct, frozen=True, gc=False):
     """A derivative of the file with this hash that the plan could use.
 
     `scope`: the `Target.upload_scope` of an upload, the `Target.rejection_scope` of a rejection, None for a conversion
@@ -22,7 +23,7 @@ class DerivationRequest(Struct, frozen=True, gc=False):
     scope: str | None = None
 
 
-class Derivative(Struct, frozen=True, gc=False):
+class Derivative(Checked, Struct, frozen=True, gc=False):
     """The result of a conversion: files or text; of an upload: `file_id`; of a signed URL: `url`.
 
     Args:
@@ -64,7 +65,7 @@ def rejections(file: Facts | Address, scope: str) -> tuple[DerivationRequest, ..
     return tuple(DerivationRequest(file.sha256, f"original/{place}", scope) for place in places)
 
 
-class Failed(Struct, frozen=True, gc=False):
+class Failed(Checked, Struct, frozen=True, gc=False):
     """A failed conversion or a provider's rejection, with evidence. `passing`: the next run may try again.
 
     Args:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, BinaryIO, Literal, TypeAlias, TypedDict
+from typing import Any, BinaryIO, ClassVar, Literal, TypeAlias, TypedDict
 from urllib.parse import urlsplit
 
+from showandtell.checking.checked import Checked, checked
 from showandtell.core.display.displayed import Displayed
 from showandtell.core.display.layout import Block
 from showandtell.core.messages.metadata import check_id, dump_metadata, load_metadata
@@ -85,8 +86,9 @@ class Details(TypedDict):
     convert: bool
 
 
+@checked
 @dataclass(frozen=True, slots=True)
-class File(Displayed):
+class File(Checked, Displayed):
     """A file as the program provides it. Its type is declared, and verified once the file is stored.
 
     >>> from showandtell import File
@@ -111,6 +113,8 @@ class File(Displayed):
         lifted: only for files for the user alone that their owner has shown to the model, for one message.
     """
 
+    WANTED: ClassVar = "a File: make one with File.from_path or File.from_bytes"
+
     source: bytes | Path | Uri | Reader
     media_type: str | None = None
     name: str | None = None
@@ -129,6 +133,7 @@ class File(Displayed):
     lifted: bool = False
 
     def __post_init__(self) -> None:
+        Checked.__post_init__(self)
         if self.id is not None:
             check_id(self.id)
         if self.metadata is not None:

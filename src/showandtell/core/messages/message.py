@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from showandtell.checking.checked import Checked, checked
+from showandtell.checking.marks import Wanted
 from showandtell.core.messages.conversation_settings import ConversationSettings
 from showandtell.core.messages.file import File
 from showandtell.core.messages.metadata import load_metadata
@@ -27,11 +29,15 @@ from showandtell.core.messages.parts import (
     is_note,
     is_scalar,
 )
+from showandtell.errors import BadInput
 
 Role: TypeAlias = Literal["user", "assistant", "tool"]
 #: Why a model's message ended; None for other messages, "cut" if the stream ended without a reason or with an unknown
 #: one, and "pause" if the provider only interrupted it and wants to be asked again.
 Stop: TypeAlias = Literal["end", "tool_calls", "pause", "length", "refusal", "cut", "cancelled", "limit", "error"]
+#: What a program gives for the parts of a draft.
+A_PART = Wanted("a part: wrap text in Text, and bytes in File.from_bytes")
+PARTS = Wanted("a tuple of parts, as (Text('hello'),)")
 #: Maximum number of files that are shown again because one message refers to them.
 MAX_RECALLED = 20
 
@@ -50,7 +56,7 @@ class Reference(Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Checked):
     """A message before ingest, from a user, a tool or another library's history: its files are claims.
 
     >>> from showandtell import Draft, File, Text
@@ -60,16 +66,24 @@ class Draft:
 
     Args:
         metadata: the program's own JSON, such as that of a `ToolResult`. It is stored, and no model sees it.
+
+    Raises:
+        BadInput: a field of another type, such as text that isn't wrapped in `Text`.
     """
 
     role: Role
-    parts: tuple[DraftPart, ...] = ()
+    parts: Annotated[tuple[Annotated[DraftPart, A_PART], ...], PARTS] = ()
     call_id: str | None = None
     tool: str | None = None
     is_error: bool = False
     stop: Stop | None = None
     author: str | None = None
     metadata: object = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.role in ("system", "developer"):  # pyright: ignore[reportUnnecessaryContains] - programs try them
+            raise BadInput(f"role is {self.role!r}: pass its text as instructions=")
+        Checked.__post_init__(self)
 
     @property
     def text(self) -> str:
@@ -110,6 +124,7 @@ class Details(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     settings: ConversationSettings | None = None
 
 
+@checked
 class History(list[Draft]):
     """A conversation before ingest: its messages in order, and its instructions (empty if none).
 
@@ -139,7 +154,7 @@ class History(list[Draft]):
         self.details = details
 
 
-class Message(Struct, frozen=True, gc=False):
+class Message(Checked, Struct, frozen=True, gc=False):
     """One stored message. `tool`, `call_id` and `is_error` belong to role tool, `stop` to role assistant.
 
     >>> from showandtell import Agent

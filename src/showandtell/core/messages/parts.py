@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 from typing_extensions import TypeVar
 
+from showandtell.checking.checked import Checked
 from showandtell.core.messages.file import Audience, File
 
 
@@ -22,7 +23,7 @@ class Selection(Struct, frozen=True, gc=False):
     crop: tuple[int, int, int, int] | None = None
 
 
-class Shown(Struct, frozen=True, gc=False, tag="file"):
+class Shown(Checked, Struct, frozen=True, gc=False, tag="file"):
     """A stored file at one place in the conversation.
 
     >>> from showandtell import Agent, builtin_tools
@@ -37,7 +38,7 @@ class Shown(Struct, frozen=True, gc=False, tag="file"):
     view: Selection | None = None
 
 
-class Text(Struct, frozen=True, gc=False, tag="text"):
+class Text(Checked, Struct, frozen=True, gc=False, tag="text"):
     """Text, and who may read it.
 
     >>> from showandtell import Text
@@ -49,6 +50,7 @@ class Text(Struct, frozen=True, gc=False, tag="text"):
     audience: Audience | Literal["model"] = "both"
 
     def __post_init__(self) -> None:
+        Checked.__post_init__(self)
         if self.audience == "model":  # what conversations stored by 0.1 say
             force_setattr(self, "audience", "assistant")
 
@@ -62,7 +64,7 @@ def unfetched(name: str, address: str, problem: str = "") -> str:
 FileT = TypeVar("FileT", default=File | Shown)
 
 
-class Json(Struct, Generic[FileT], frozen=True, tag="json"):
+class Json(Checked, Struct, Generic[FileT], frozen=True, tag="json"):
     """A JSON value as text. It has null in place of files; `files` maps JSON pointers to files.
 
     In a stored message every file is a `Shown`; a `File` only occurs before ingest.
@@ -81,7 +83,7 @@ def is_scalar(part: object) -> TypeGuard[Json]:
     return isinstance(part, Json) and part.text[:1] in {*"-0123456789tf"}
 
 
-class Opaque(Struct, frozen=True, gc=False, tag="opaque", forbid_unknown_fields=True, omit_defaults=True):
+class Opaque(Checked, Struct, frozen=True, gc=False, tag="opaque", forbid_unknown_fields=True, omit_defaults=True):
     """Opaque data to return to a provider: signatures, reasoning. Left out for others, and at another base URL.
 
     >>> from showandtell import Opaque
@@ -101,7 +103,7 @@ class Opaque(Struct, frozen=True, gc=False, tag="opaque", forbid_unknown_fields=
 HostedState: TypeAlias = Literal["running", "done", "error", "waiting"]
 
 
-class HostedBlock(Struct, Generic[FileT], frozen=True, tag="hosted", omit_defaults=True):
+class HostedBlock(Checked, Struct, Generic[FileT], frozen=True, tag="hosted", omit_defaults=True):
     """A block of a tool that the provider runs itself, or a block of a type that this version doesn't know.
 
     It goes back to its provider unchanged and in its place; other providers get a line of words. `block` is its JSON
@@ -125,7 +127,7 @@ class HostedBlock(Struct, Generic[FileT], frozen=True, tag="hosted", omit_defaul
     base_url: str = ""
 
 
-class Source(Struct, frozen=True, gc=False, tag="source", omit_defaults=True):
+class Source(Checked, Struct, frozen=True, gc=False, tag="source", omit_defaults=True):
     """Where the text before it comes from: an address, or a file of this conversation by number.
 
     Only people see it; the provider gets its own citation back.
@@ -154,7 +156,7 @@ class Source(Struct, frozen=True, gc=False, tag="source", omit_defaults=True):
     name: str = ""
 
 
-class ToolCall(Struct, frozen=True, gc=False, tag="tool_call"):
+class ToolCall(Checked, Struct, frozen=True, gc=False, tag="tool_call"):
     """A model's request to run a tool. `arguments` is the model's own text, which may be invalid JSON.
 
     >>> from showandtell import ToolCall

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from showandtell.checking.checked import Checked
 from showandtell.core.events.annotations import Annotation
 from showandtell.core.events.replay import StepSummary
 from showandtell.core.events.types import Usage
 from showandtell.core.planning.values import Receipt
 
 
-class Step(Struct, frozen=True, omit_defaults=True):
+class Step(Checked, Struct, frozen=True, omit_defaults=True):
     """A model call: the model, its token usage, the receipts that changed, and annotations outside of the message."""
 
     usage: Usage | None = None

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
+from showandtell.checking.checked import Checked
 from showandtell.core.capabilities.cells import Capability, Place
 from showandtell.core.display.displayed import Displayed
 from showandtell.core.display.layout import Block, Words
@@ -91,7 +92,7 @@ def by_kind(on_unsupported: OnUnsupported | Mapping[Kind, OnUnsupported]) -> Map
     return settings
 
 
-class RenderedFile(Struct, frozen=True, gc=False):
+class RenderedFile(Checked, Struct, frozen=True, gc=False):
     """A file at its place on the wire: `nth` counts the uses of file `number` from 1; `name` is for APIs with names."""
 
     number: int
@@ -101,7 +102,7 @@ class RenderedFile(Struct, frozen=True, gc=False):
     place: Place
 
 
-class Result(Struct, frozen=True, gc=False):
+class Result(Checked, Struct, frozen=True, gc=False):
     """A tool's result on the wire. `call_id` is already in the API's form; `Data` is a JSON value.
 
     Args:
@@ -115,7 +116,7 @@ class Result(Struct, frozen=True, gc=False):
     opaque: Opaque | None = None
 
 
-class Data(Struct, frozen=True, gc=False):
+class Data(Checked, Struct, frozen=True, gc=False):
     """A JSON value as text, for APIs with structured results. Its files are already replaced by their labels."""
 
     text: str
@@ -134,7 +135,7 @@ class ContainerFile(Struct, frozen=True, gc=False):
     file_id: str
 
 
-class Entry(Struct, frozen=True, gc=False, cache_hash=True):
+class Entry(Checked, Struct, frozen=True, gc=False, cache_hash=True):
     """One turn on the wire, merged and labelled; equal by value."""
 
     role: Literal["user", "assistant"]
@@ -147,7 +148,7 @@ EntryPart: TypeAlias = (
 )
 
 
-class Receipt(Displayed, Struct, frozen=True):
+class Receipt(Checked, Displayed, Struct, frozen=True):
     """How one file was delivered in one step. `bytes` is what it adds to the request body, before base64.
 
     >>> from showandtell import Agent, builtin_tools

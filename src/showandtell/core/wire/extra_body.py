@@ -10,11 +10,14 @@ from typing import Any, cast
 
 import msgspec
 
+from showandtell.checking.checked import checked
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.tree import Tree, camel_case
 from showandtell.errors import BadInput
 
+#: The module that has the names that `Tree` is made of.
+ANNOTATIONS = "showandtell.core.wire.tree"
 INSTRUCTIONS, MODEL, MESSAGES = "the argument instructions", "the argument model", "the conversation's messages"
 MAX_TOKENS, OUTPUT_TYPE = "the setting max_tokens", "the argument output_type"
 EFFORT, TOOL_CHOICE = "the setting reasoning_effort", "the setting tool_choice"
@@ -53,6 +56,7 @@ INSTEAD = {
 UNIONS = frozenset({"toolChoice"})
 
 
+@checked
 def merge_extra_body(
     own: Mapping[str, Tree], extra: Mapping[str, Tree], options: Options, target: Target, messages_key: str
 ) -> dict[str, Tree]:
@@ -68,6 +72,7 @@ def merge_extra_body(
     return _merge((), own, {key: extra[key] for key in extra if key in own or key not in elsewhere}, options)
 
 
+@checked
 def read_extra_body(options: Options) -> dict[str, msgspec.Raw]:
     """Return the fields of `extra_body`."""
     return msgspec.json.decode(options.extra or "{}", type=dict[str, msgspec.Raw])

@@ -7,11 +7,12 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from showandtell.checking.checked import Checked
 from showandtell.core.capabilities.cells import Target
 from showandtell.errors import BadInput
 
 
-class HostedTool(Struct, frozen=True, tag_field="tool"):
+class HostedTool(Checked, Struct, frozen=True, tag_field="tool"):
     """A tool that the provider runs itself. An `Agent` takes one among its `tools`.
 
     Raises `BadInput` when the agent is created, if the model's provider doesn't run it.

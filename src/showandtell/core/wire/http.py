@@ -10,6 +10,8 @@ from typing import Final, Protocol, TypeAlias
 #: Tells the inspector that there is a provider's key, so that it doesn't advise to store one.
 KEYS_HEADER: Final = "x-inspector-keys"
 
+from showandtell.checking.checked import Checked
+
 
 class HttpRequest(Protocol):
     """An HTTP request to a provider. Model calls are POSTs; requests that manage uploaded files use other methods."""
@@ -40,7 +42,7 @@ class HttpRequest(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class HttpResponse:
+class HttpResponse(Checked):
     """An HTTP response. Header names are in lower case, and `body` yields the bytes as they are read."""
 
     status: int

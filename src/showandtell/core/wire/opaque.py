@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from showandtell.checking.checked import checked
 from showandtell.core.messages.json_pointers import replace_at
 from showandtell.core.messages.parts import Opaque
 from showandtell.core.planning.values import RenderedBlock
@@ -18,6 +19,7 @@ PartT = TypeVar("PartT")
 REASONING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
+@checked
 def arguments_json(text: str) -> msgspec.Raw:
     """Return the arguments of a call as a JSON object, which every API requires; the model's text may be invalid.
 

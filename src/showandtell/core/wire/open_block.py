@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from showandtell.checking.checked import Checked, checked
 from showandtell.core.events.types import (
     ReasoningDelta,
     ReasoningEnd,
@@ -16,8 +17,9 @@ from showandtell.core.events.types import (
 )
 
 
+@checked
 @dataclass(slots=True)
-class OpenBlock:
+class OpenBlock(Checked):
     """The open text or reasoning block, as (kind, id), and the number of blocks started so far."""
 
     count: int = 0

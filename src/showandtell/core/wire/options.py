@@ -10,13 +10,14 @@ from typing import Any, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import Struct
 
+from showandtell.checking.checked import Checked
 from showandtell.core.wire.hosted_tools import HostedTool
 from showandtell.errors import BadInput
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
 
 
-class ToolSpec(Struct, frozen=True):
+class ToolSpec(Checked, Struct, frozen=True):
     """A tool's declaration. `parameters` is a JSON schema, stored as text so that the struct is hashable."""
 
     name: str
@@ -30,7 +31,7 @@ def is_strict(schema: str) -> bool:
     return isinstance(value, dict) and value.get("additionalProperties") is False  # pyright: ignore[reportUnknownMemberType] - any JSON
 
 
-class Options(Struct, frozen=True):
+class Options(Checked, Struct, frozen=True):
     """Options of one request. None and empty values are left out of the body.
 
     `tool_choice` is "auto", "none", "required" or a tool's name. `schema` is a JSON schema, as text, that the answer

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from showandtell.checking.checked import checked
 from showandtell.core.messages.attachments import Address, Facts
 from showandtell.core.planning.values import RenderedFile
 
@@ -19,6 +20,7 @@ from showandtell.core.planning.values import RenderedFile
 SLOT_MARK = b"\0"
 
 
+@checked
 class Slot:
     """A leaf for a file: `prefix` and the file's base64, or the value of an `Address`."""
 

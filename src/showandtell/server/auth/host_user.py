@@ -20,7 +20,7 @@ from showandtell.storage.conversations.access import check_user
 log = logging.getLogger(__name__)
 
 #: Returns the id of a request's user, or None for nobody. Both kinds of function are fine, `def` and `async def`.
-IdentifyUser: TypeAlias = Callable[[HTTPConnection], "Awaitable[str | None] | str | None"]
+IdentifyUser: TypeAlias = Callable[[HTTPConnection], Awaitable[str | None] | str | None]
 
 #: Seconds that the function may take.
 SECONDS: Final = 10.0

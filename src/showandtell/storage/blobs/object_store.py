@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 
 from msgspec import Struct
 
+from showandtell.checking.checked import Checked, checked
 from showandtell.errors import BadInput, ShowAndTellError, StorageFailed, StorageFull
 from showandtell.plugins import MISTAKES, Registry
 from showandtell.storage.blobs.deadlines import progress
@@ -22,7 +23,7 @@ BUILT_IN: Final = REMOTE_SCHEMES | {"file"}
 SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{1,31}")
 
 
-class StoredObject(Struct, frozen=True):
+class StoredObject(Checked, Struct, frozen=True):
     """An object: its key, size in bytes, mtime in epoch seconds, and a tag of this version, such as its ETag."""
 
     key: str
@@ -102,6 +103,7 @@ REGISTRY: Final = Registry(
 )
 
 
+@checked
 def register_store(scheme: str, open_store: OpenObjectStore) -> None:
     """Let `open_store` open the stores at URLs with a scheme: "acme" for acme://box/folder.
 

@@ -10,6 +10,7 @@ from typing import cast
 
 from msgspec import structs
 
+from showandtell.checking.checked import checked
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.display.displayed import Displayed
 from showandtell.core.display.layout import Block
@@ -39,6 +40,7 @@ MANY_FILES = 200
 UNUSABLE = ("missing", "quarantined")
 
 
+@checked
 class MemoryConversation(Displayed):
     """A `Conversation` in memory. Only one run at a time: a second waits for its `turn`.
 

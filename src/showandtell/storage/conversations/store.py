@@ -12,6 +12,7 @@ from typing import Any, Self, TypedDict, Unpack
 
 from sqlalchemy import URL, Connection, Engine, bindparam, delete, insert, select, update
 
+from showandtell.checking.checked import checked
 from showandtell.config.private_folder import make_private_folder
 from showandtell.core.limits import MAX_FILE_BYTES
 from showandtell.core.messages.attachments import ProbedFile
@@ -90,6 +91,7 @@ SELECT_HASHES = select(attachments.c.owner, attachments.c.sha256).where(
 )
 
 
+@checked
 class Store:
     """Stored conversations. Use it as `async with Store.at(folder) as store:`, in one event loop.
 

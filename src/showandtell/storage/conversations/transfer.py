@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import UNSET, Struct, structs
 from sqlalchemy import Connection, insert
 
+from showandtell.checking.checked import checked
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.messages.attachments import Address, Attachment, ProbedFile, find_attachment
 from showandtell.core.messages.conversation_file import MAX_PROBLEM, FileRecord, dump, problem_of
@@ -45,6 +46,7 @@ ADDRESS_PROBLEM = (
 )
 
 
+@checked
 async def export_conversation(
     conversation: Conversation, path: str | Path, *, author: str | None = None, metadata: bool = True
 ) -> None:
@@ -130,6 +132,7 @@ def uri_of(address: Address) -> str:
     return address.value if address.form == "url" else f"{address.vendor}:{address.value}"
 
 
+@checked
 async def import_conversation(
     store: Store,
     path: str | Path,

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from msgspec import Struct, structs
 from sqlalchemy import Connection, Double, Integer, and_, bindparam, case, exists, func, or_, select, text, update
 
+from showandtell.checking.checked import TakesDict
+from showandtell.core.limits import AtLeast0
 from showandtell.core.messages.attachments import Attachment, Facts
 from showandtell.core.planning.labels import format_size
 from showandtell.errors import QuotaExceeded
@@ -27,7 +29,7 @@ REFERENCE_SECONDS = 3600.0
 BATCH = 500
 
 
-class Quotas(Struct, frozen=True):
+class Quotas(TakesDict, Struct, frozen=True):
     """Limits in bytes for one file, the files of a conversation, and all files of an owner. None means no limit.
 
     Identical bytes count once.
@@ -37,9 +39,9 @@ class Quotas(Struct, frozen=True):
     True
     """
 
-    file: int | None = 20_000_000
-    conversation: int | None = None
-    owner: int | None = None
+    file: AtLeast0 | None = 20_000_000
+    conversation: AtLeast0 | None = None
+    owner: AtLeast0 | None = None
 
 
 @dataclass(frozen=True, slots=True)

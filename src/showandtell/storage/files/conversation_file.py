@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from showandtell.checking.checked import checked
 from showandtell.core.messages.conversation_file import parse
 from showandtell.core.messages.message import History
 from showandtell.errors import BadConversation
 
 
+@checked
 def load(path: str | Path) -> History:
     """Read a conversation file. Raises `BadConversation`, which names the message, or `BadFile` for its files.
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from msgspec import UNSET
 
+from showandtell.checking.checked import checked
 from showandtell.core.collect.entry import collect
 from showandtell.core.limits import MAX_FILE_BYTES
 from showandtell.core.media_types.claims import normalize_type, read_claim
@@ -46,6 +47,7 @@ INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 WEB_SCHEMES = frozenset({"https", "http", "gs", "s3"})
 
 
+@checked
 class FileCache:
     """Stored bytes and what is known about them. `max_file_bytes` limits a single file.
 

@@ -10,6 +10,7 @@ from typing import cast
 
 from msgspec import UNSET, Struct, structs
 
+from showandtell.checking.checked import Checked
 from showandtell.core.media_types.claims import normalize_claim, suffix_of
 from showandtell.core.messages.attachments import Attachment, Origin, ProbedFile
 from showandtell.core.messages.file import File
@@ -25,7 +26,7 @@ from showandtell.storage.files.file_cache import clean_description
 MAX_NUMBER = 1_000_000_000
 
 
-class AcceptedMessage(Struct, frozen=True):
+class AcceptedMessage(Checked, Struct, frozen=True):
     """The message made from a draft, and its new attachments."""
 
     message: Message
