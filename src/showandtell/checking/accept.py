@@ -12,7 +12,6 @@ from typing import Any, ForwardRef, Literal, NewType, TypeVar, Union, get_args, 
 import typing_extensions
 from msgspec import Meta
 
-from showandtell.checking.checked import TakesDict
 from showandtell.checking.marks import HIDDEN, OWN_CHECK, Wanted
 from showandtell.checking.rule_kinds import (
     Anything,
@@ -114,7 +113,7 @@ def class_rule(kind: Any) -> Rule | None:
         return Anything("a function")
     if not isclass(kind) or isinstance(kind, GenericAlias):
         return None
-    if issubclass(kind, TakesDict):
+    if getattr(kind, "TAKES_DICT", False):
         return Settings(kind)
     if typing_extensions.is_typeddict(kind):
         return Pairs(dict, None, None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from showandtell.lazy import LazyModule
 
@@ -86,3 +86,4 @@ class TakesDict(Checked):
     """A base of settings. Wherever they are annotated, a dict of their fields is taken, too."""
 
     __slots__ = ()
+    TAKES_DICT: ClassVar = True

@@ -25,14 +25,7 @@ from showandtell.media.turns import Turns, caller
 from showandtell.storage.blobs.base import BlobStore, has_any
 from showandtell.storage.blobs.open import open_store
 from showandtell.storage.blobs.threads import DaemonThreads
-from showandtell.storage.conversations.access import (
-    Right,
-    check_id,
-    check_user,
-    not_found,
-    resolve,
-    select_by_id,
-)
+from showandtell.storage.conversations.access import Right, check_id, check_user, not_found, resolve, select_by_id
 from showandtell.storage.conversations.conversation_settings import encode_settings
 from showandtell.storage.conversations.file_deletion import delete_everywhere
 from showandtell.storage.conversations.keys import KeyTaken, check_key, check_new_key, find_key, insert_key
