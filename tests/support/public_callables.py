@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from showandtell.checking.accept import rule_of
 from showandtell.checking.checked import Checked
-from showandtell.checking.fields import REQUIRED, fields_of
+from showandtell.checking.rule_kinds import REQUIRED, fields_of
 from showandtell.checking.rules import arguments_of, hints_of
 from support.public_modules import MODULES
 
@@ -25,7 +25,7 @@ class Parameter(NamedTuple):
     name: str
     annotation: object
     rule: object
-    owner: object
+    owner: Callable
 
     def __str__(self):
         return f"{self.callable}({self.name})"

@@ -19,7 +19,7 @@ from showandtell.agent.provider_uploads import drop_uploads
 from showandtell.agent.settings import Connection, FilePolicy, ModelSettings, Overrides, RunLimits
 from showandtell.agent.toolsets import OpenToolsets, split_by_runner, split_tools
 from showandtell.agent.unread_events import UnreadEvents
-from showandtell.checking.settings import settings_of
+from showandtell.checking.checked import settings_of
 from showandtell.config.read import read_configuration
 from showandtell.config.user_settings import find_target
 from showandtell.core.display.layout import Block

@@ -13,9 +13,8 @@ from msgspec import Struct, structs
 from showandtell.agent.settings import FilePolicy
 from showandtell.agent.tools import Tool, by_name
 from showandtell.agent.toolsets import split_by_runner
-from showandtell.checking.checked import checked
-from showandtell.checking.marks import OWN_CHECK, Wanted
-from showandtell.checking.settings import settings_of
+from showandtell.checking.checked import checked, settings_of
+from showandtell.checking.shown import OWN_CHECK, Wanted
 from showandtell.config.user_settings import find_target
 from showandtell.core.capabilities.cells import Target
 from showandtell.core.collect.tool_result import ToolResult, result_draft

@@ -12,7 +12,6 @@ from typing import Any, ForwardRef, Literal, NewType, TypeVar, Union, get_args, 
 import typing_extensions
 from msgspec import Meta
 
-from showandtell.checking.marks import HIDDEN, OWN_CHECK, Wanted
 from showandtell.checking.rule_kinds import (
     Anything,
     Bounded,
@@ -29,6 +28,7 @@ from showandtell.checking.rule_kinds import (
     Rule,
     Settings,
 )
+from showandtell.checking.shown import HIDDEN, OWN_CHECK, Wanted
 
 CALLABLE: Any = Callable
 

@@ -6,7 +6,7 @@ that a module imports for type checkers alone are looked up in the module that i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
@@ -18,6 +18,7 @@ else:  # reads annotations, which takes libraries that `from showandtell import 
     rules = LazyModule("showandtell.checking.rules")
 
 T = TypeVar("T")
+S = TypeVar("S", bound="TakesDict")
 #: The flag of functions that are coroutines, as `inspect` has it, which is slow to import.
 COROUTINE = 0x80
 
@@ -87,3 +88,8 @@ class TakesDict(Checked):
 
     __slots__ = ()
     TAKES_DICT: ClassVar = True
+
+
+def settings_of(kind: type[S], given: S | Mapping[str, Any] | None) -> S:
+    """The settings, or the default ones. Raises `BadInput` for a dict with a wrong field."""
+    return given if isinstance(given, kind) else kind(**cast("Mapping[str, Any]", given or {}))

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import MISSING
+from difflib import get_close_matches
 from inspect import getattr_static
 from operator import is_
 from types import NoneType
-from typing import Any
+from typing import Any, Final, cast
 
 import msgspec
 import typing_extensions
-from msgspec import Meta
+from msgspec import NODEFAULT, Meta, Struct, structs
 from typing_extensions import override
 
-from showandtell.checking.fields import fields_of, unknown
 from showandtell.checking.shown import any_of, class_name, named, show
 from showandtell.errors import BadInput
+
+#: The defaults of fields that have no value as their default.
+REQUIRED: Final = object()
+MADE: Final = object()
 
 
 class Refused(Exception):
@@ -310,3 +316,27 @@ def bounded(wanted: str, limits: Meta) -> str:
 def plural(wanted: str) -> str:
     """What to give several of."""
     return wanted.removeprefix("a ").removeprefix("an ")
+
+
+def fields_of(kind: Any) -> dict[str, object]:
+    """The fields of a dataclass or Struct, each with its default, `MADE` if each instance has its own, or `REQUIRED`."""
+    if issubclass(kind, Struct):
+        return {
+            each.name: REQUIRED
+            if each.required
+            else MADE
+            if each.default is NODEFAULT
+            else cast("object", each.default)
+            for each in structs.fields(kind)
+        }
+    return {
+        each.name: (REQUIRED if each.default_factory is MISSING else MADE) if each.default is MISSING else each.default
+        for each in dataclasses.fields(kind)
+        if each.init
+    }
+
+
+def unknown(problem: str, name: str, known: list[str]) -> str:
+    """A problem with a name that isn't known, with the name that was probably meant, or all that there are."""
+    meant = get_close_matches(name, known, 1)
+    return f"{problem}: did you mean {meant[0]}?" if meant else f"{problem}: it may have {', '.join(known)}"

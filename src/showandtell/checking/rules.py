@@ -18,8 +18,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from showandtell.checking.accept import rule_of
-from showandtell.checking.fields import fields_of, unknown
-from showandtell.checking.rule_kinds import Hidden, Refused, Rule
+from showandtell.checking.rule_kinds import Hidden, Refused, Rule, fields_of, unknown
 from showandtell.errors import BadInput
 
 #: The tuples of types that a class remembers as valid. Programs have few; the limit holds for those that make classes.

@@ -6,10 +6,25 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from reprlib import Repr
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, Final, NamedTuple, cast
 
 #: Values whose `repr` is short and safe.
 PLAIN = (bool, int, float, complex, type(None), PurePath)
+
+
+# What an annotation may say beside its type, in `Annotated`.
+
+
+class Wanted(NamedTuple):
+    """What to give, in the error for a wrong value; by default the types are named."""
+
+    text: str
+
+
+#: The value is never shown, not even in the error for a wrong one.
+HIDDEN: Final = "hidden"
+#: The function checks this parameter itself, since it knows better advice.
+OWN_CHECK: Final = "own check"
 
 
 class Short(Repr):
@@ -60,7 +75,7 @@ def named(kind: type) -> str:
 
 def any_of(options: Sequence[str], *nothing: str) -> str:
     """Options, of which one is enough. A comma separates those that have commas, and `nothing`, from the others."""
-    *most, last = dict.fromkeys(options or nothing)
-    comma = "," if (nothing and not most) or any("," in option for option in (*most, last)) else ""
-    listed = f"{', '.join(most)}{comma} or {last}" if most else last
+    *first, last = dict.fromkeys(options or nothing)
+    comma = "," if (nothing and not first) or any("," in option for option in (*first, last)) else ""
+    listed = f"{', '.join(first)}{comma} or {last}" if first else last
     return f"{listed}, or {nothing[0]}" if options and nothing else listed

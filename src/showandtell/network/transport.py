@@ -14,8 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
-from showandtell.checking.checked import checked
-from showandtell.checking.settings import settings_of
+from showandtell.checking.checked import checked, settings_of
 from showandtell.core.wire.http import HttpRequest, HttpResponse
 from showandtell.network.timeouts import Timeouts
 

@@ -24,9 +24,6 @@ from showandtell.storage.location import StorageLocation
 if TYPE_CHECKING:
     from showandtell.network.fetch import Dialer
 
-#: The module that has the names of annotations that are imported for type checkers alone.
-ANNOTATIONS = "showandtell.network.fetch_request"
-
 #: Who may do something: the only user of a server, everyone, or nobody.
 Audience: TypeAlias = Literal["alone", "everyone", "nobody"]
 

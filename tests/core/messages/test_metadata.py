@@ -79,7 +79,7 @@ def test_metadata_is_a_copy_of_a_dict():
 
 @pytest.mark.parametrize("identifier", ["", "x" * 257, 7, b"x", "a\nb", "\ud800"])
 def test_an_id_that_cannot_be_stored_is_refused(identifier):
-    with pytest.raises(BadInput, match="the id of a file|id is .*: give a str"):
+    with pytest.raises(BadInput, match=r"the id of a file|id is .*: give a str"):
         File.from_bytes(b"x", id=identifier)
 
 

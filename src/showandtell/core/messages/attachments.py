@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from showandtell.checking.checked import Checked
+from showandtell.checking.checked import Checked, checked
 from showandtell.core.media_types.kinds import Kind, kind_of
 from showandtell.core.messages.file import Audience, File, Reader
 from showandtell.core.messages.metadata import load_metadata
@@ -112,6 +112,7 @@ class Origin(Struct, frozen=True, gc=False):
         return f"{self.by} {self.tool} ({self.call_id})" if self.call_id else f"{self.by} {self.tool}"
 
 
+@checked
 class Attachment(Checked, Struct, frozen=True, gc=False):
     """A file of one conversation. A ready file has exactly one of `facts` and `address`.
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from showandtell.checking.checked import Checked, checked
-from showandtell.checking.marks import Wanted
+from showandtell.checking.shown import Wanted
 from showandtell.core.messages.conversation_settings import ConversationSettings
 from showandtell.core.messages.file import File
 from showandtell.core.messages.metadata import load_metadata
