@@ -319,7 +319,7 @@ def plural(wanted: str) -> str:
 
 
 def fields_of(kind: Any) -> dict[str, object]:
-    """The fields of a dataclass or Struct, each with its default, `MADE` if each instance has its own, or `REQUIRED`."""
+    """The fields of a dataclass or Struct by default: `REQUIRED` without one, `MADE` if each instance has its own."""
     if issubclass(kind, Struct):
         return {
             each.name: REQUIRED
