@@ -3,6 +3,7 @@
 """Charts are pictures if a renderer is installed, else words; the log says what is missing."""
 
 import logging
+import math
 from importlib.util import find_spec
 
 import altair as alt
@@ -14,6 +15,7 @@ import plotly.graph_objects as go
 import pytest
 from matplotlib.figure import Figure
 
+from showandtell import BadValue, ToolResult
 from showandtell.core.collect import charts
 from showandtell.core.collect.charts import describe_altair, render
 from showandtell.core.collect.entry import collect
@@ -99,3 +101,21 @@ def test_an_altair_chart_in_words_has_its_marks_and_the_start_of_its_data(rows):
 
 def test_charts_log_where_tools_log():
     assert charts.log is logging.getLogger("showandtell.tools")
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda plt: plt, r"matplotlib\.pyplot is a module; return the figure"),
+        (lambda plt: plt.plot([1, 2]), "/0: a Line2D is a part of a chart; return the figure"),
+        (lambda plt: plt.bar([1], [2]), "a BarContainer is a part of a chart; return the figure"),
+        (lambda plt: {"bars": plt.hist([1, 2])}, "/bars/2: a BarContainer is a part"),
+        (lambda plt: plt.title("Sales"), "a Text is a part of a chart; return the figure"),
+        (lambda _: math, "math is a module; return what you made with it"),
+    ],
+)
+def test_what_is_no_figure_says_to_return_it(make, problem):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    with pytest.raises(BadValue, match=problem):
+        ToolResult(make(plt))
+    plt.close("all")

@@ -129,6 +129,11 @@ class Agent(Generic[OutputT]):
         """An agent with the settings of variables and files, each replaced as a whole by one of `arguments`."""
         return cls(**engine.arguments_of(engine.read_configuration(file).settings, arguments))
 
+    def __repr__(self) -> str:
+        """The model and the tools by name; no key and no instructions."""
+        names = [*self.tools, *(type(toolset).__name__ for toolset in self.toolsets)]
+        return f"<Agent of {self.target.name} with {engine.short(', '.join(names)) or 'no tools'}>"
+
     @property
     def exchange(self) -> Exchange:
         """The way to the provider. Raises `MissingKey`, which names the variable to set, or `BadInput`."""
@@ -231,15 +236,14 @@ class Agent(Generic[OutputT]):
 class Run(RunResult[OutputT], Displayed):
     """One run of an agent. Await it, or iterate over its events, once. Then its properties are final.
 
+    Before that there is nothing to read. Python warns about a run that nobody awaits (`RuntimeWarning`).
+
     >>> from showandtell import Agent
     >>> run = Agent("inspector").run_sync("hello")
     >>> run.status, run.reason, run.files, run.error
     ('complete', None, [], None)
 
     Attributes:
-        status: "complete", "incomplete", "waiting", "refused" or "error".
-        reason: why a run that isn't complete ended; None for a complete one.
-        usage: tokens of all steps.
         conversation: the conversation that the run's messages are stored in.
 
     Args:
@@ -251,7 +255,7 @@ class Run(RunResult[OutputT], Displayed):
         deps (object): the `context.deps` of its tools.
 
     Raises:
-        BadInput: the run has been awaited or iterated over before.
+        BadInput: the run has been awaited or iterated over before, or a result is read before that.
     """
 
     def __init__(
@@ -263,11 +267,11 @@ class Run(RunResult[OutputT], Displayed):
         *,
         deps: object = None,
     ) -> None:
-        super().__init__(conversation)
+        super().__init__(conversation, agent.target.name)
         self.agent, self.deps = agent, deps
         self._drafts, self._behind = drafts, behind
         self._task: asyncio.Task[None] | None = None
-        self._unread, self._has_finished = engine.UnreadEvents(), False
+        self._unread = engine.UnreadEvents()
 
     @property
     def has_question(self) -> bool:
@@ -358,15 +362,10 @@ class Run(RunResult[OutputT], Displayed):
 
     async def cancel(self) -> None:
         """Stop the run and close every open call. The conversation can be used again afterwards."""
+        self._is_left = True
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait({self._task})
-
-    def _record_finish(self, event: Event) -> None:
-        """Store the outcome, even if nobody reads the events."""
-        if isinstance(event, engine.Finish):
-            self.status, self.reason, self.usage = event.status, event.reason, event.usage
-            self._has_finished = True
 
     def _start(self, emit: Callable[[Event], None]) -> engine.Loop:
         agent = self.agent
@@ -393,4 +392,6 @@ class Run(RunResult[OutputT], Displayed):
         )
 
     def _blocks(self) -> Iterable[engine.Block]:
+        if not self.has_begun:
+            return (engine.Words("this run has not begun: await it", ""),)
         return engine.answer_blocks(self, has_finished=self._has_finished)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from asyncio import CancelledError
 from dataclasses import replace
+from warnings import warn
 
 from showandtell.agent.answer import Answer
 from showandtell.agent.configure import AgentSettings, describer_of, sharing_of, with_account
@@ -22,7 +23,8 @@ from showandtell.agent.unread_events import UnreadEvents
 from showandtell.checking.checked import settings_of
 from showandtell.config.read import read_configuration
 from showandtell.config.user_settings import find_target
-from showandtell.core.display.layout import Block
+from showandtell.core.display.layout import Block, Words
+from showandtell.core.display.words import counted, short
 from showandtell.core.events.types import Finish, Usage
 from showandtell.core.messages.file import Reader
 from showandtell.core.messages.message import last_text, starts_turn

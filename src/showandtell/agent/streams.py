@@ -156,7 +156,7 @@ class RunStream:
         """Add the bytes of an event. Before the user's message is stored, events belong to the previous answer."""
         event = self._redact(event)
         if self._stream is None:
-            is_stored = not self.run.has_question or any(map(starts_turn, self.run.messages))
+            is_stored = not self.run.has_question or (self.run.has_begun and any(map(starts_turn, self.run.messages)))
             if not is_stored and not isinstance(event, ErrorEvent | Finish):
                 return
             self._stream = self._start(turns(self.run.conversation.messages)[-1] if is_stored else None)
@@ -185,7 +185,7 @@ class RunStream:
         )
         self._chunks.append(start := stream.start())
         if turn is not None:
-            new = {message.id for message in run.messages}
+            new = {message.id for message in run.messages} if run.has_begun else set[str]()
             earlier = [message for message in turn.answer if message.id not in new or is_approval(message.parts)]
             opening = stream.replay(replay(earlier, conversation.attachments, {}, before=turn.before))
             self._opening = start + opening if opening else None
@@ -193,7 +193,7 @@ class RunStream:
 
     def _redact(self, event: Event) -> Event:
         """Return the event without the text of storage errors, and with that of a refused file in its `Finish`."""
-        error = self.run.error
+        error = self.run.error if self.run.has_begun else None
         if isinstance(error, UnsupportedFile) and isinstance(event, Finish):
             return replace(event, reason=str(error))
         if not isinstance(error, StorageFailed):

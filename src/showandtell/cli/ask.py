@@ -108,7 +108,7 @@ def watch(make: MakeAgent, text: str, files: list[File], place: StorageLocation,
         return asyncio.run(go())
     except (KeyboardInterrupt, SystemExit) as interrupt:
         if json and not finished:
-            print_json(Finish("incomplete", "cancelled", *(run.usage for run in runs)))
+            print_json(Finish("incomplete", "cancelled", *(run.usage for run in runs if run.has_begun)))
         if not json and isinstance(interrupt, KeyboardInterrupt):
             typer.echo("showandtell: stopped", err=True)
         raise

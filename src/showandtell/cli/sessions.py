@@ -87,6 +87,8 @@ class Sessions:
         """
         if self._store is None:
             return None
+        if not run.has_begun:
+            return run.conversation.id
         answered = any(message.role == "assistant" for message in run.messages)
         if which != NEW or answered or run.error is None or isinstance(run.error, ProviderError):
             return run.conversation.id

@@ -7,9 +7,11 @@ import logging
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from showandtell.core.collect.excerpts import MAX_ITEMS, prune
+from showandtell.core.collect.pointer_errors import PointerError
 from showandtell.core.messages.file import File
 
 log = logging.getLogger("showandtell.tools")
@@ -30,6 +32,22 @@ def read_figure(value: Any) -> tuple[object, ...]:
 def read_axes(value: Any) -> tuple[object, ...]:
     """Axes of matplotlib as the figure that they are in."""
     return (root_figure(value),)
+
+
+def refuse_part(value: Any) -> tuple[object, ...]:
+    """Raise `PointerError` for a part of a chart, such as the lines that `plt.plot` returns."""
+    raise PointerError(f"a {type(value).__name__} is a part of a chart; return the figure, such as plt.gcf()")
+
+
+def refuse_module(module: ModuleType) -> PointerError:
+    """The error for a module, such as `plt`."""
+    figure = "the figure, such as plt.gcf()" if module.__name__.startswith("matplotlib") else "what you made with it"
+    return PointerError(f"{module.__name__} is a module; return {figure}")
+
+
+def read_grid(value: Any) -> tuple[object, ...]:
+    """A grid of seaborn as its figure."""
+    return (value.figure,)
 
 
 def root_figure(axes: Any) -> Any:

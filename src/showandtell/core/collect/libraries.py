@@ -22,7 +22,7 @@ from showandtell.core.collect.blocks import (
     string_or_none,
     text_or_file,
 )
-from showandtell.core.collect.charts import read_altair, read_axes, read_figure, read_plotly
+from showandtell.core.collect.charts import read_altair, read_axes, read_figure, read_grid, read_plotly, refuse_part
 from showandtell.core.collect.displays import has_display, read_html, read_picture
 from showandtell.core.collect.mcp_results import read_mcp_result
 from showandtell.core.collect.open_files import base_name, is_open_file, read_open_file
@@ -233,6 +233,9 @@ READERS: dict[tuple[str, str], Reader] = {
     ("werkzeug", "FileStorage"): read_open_file,
     ("matplotlib", "Figure"): read_figure,
     ("matplotlib", "Axes"): read_axes,
+    ("matplotlib", "Artist"): refuse_part,
+    ("matplotlib", "Container"): refuse_part,
+    ("seaborn", "Grid"): read_grid,
     ("plotly", "BaseFigure"): read_plotly,
     ("altair", "TopLevelMixin"): read_altair,
     ("numpy", "generic"): read_scalar,

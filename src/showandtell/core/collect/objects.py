@@ -11,11 +11,13 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import PurePath
+from types import ModuleType
 from typing import Any, cast
 from uuid import UUID
 
 import msgspec
 
+from showandtell.core.collect.charts import refuse_module
 from showandtell.core.collect.pointer_errors import PointerError
 
 #: Exact types that msgspec writes as JSON strings.
@@ -38,6 +40,8 @@ def unfold(value: Any) -> object:
             return float(value)
         case PurePath():
             return str(value)
+        case ModuleType():
+            raise refuse_module(value)
         case Iterator() | AsyncIterable() | Awaitable():
             raise PointerError(f"a {class_name(cast('object', value))} holds no values yet; return a list")
         case _:

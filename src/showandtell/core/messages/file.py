@@ -59,10 +59,14 @@ class Uri:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Bytes that are opened once, when the message is sent; `size` is their exact number, None if it isn't known."""
+    """Bytes that are opened once, when the message is sent; `size` is their exact number, None if it isn't known.
+
+    With `is_stored` they were counted here; else the size is the program's word.
+    """
 
     open: Callable[[], BinaryIO]
     size: int | None
+    is_stored: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,12 @@ class File(Checked, Displayed):
             if not isinstance(copied, dict):
                 raise BadInput(f"metadata of a file is a dict, not {type(self.metadata).__name__}")
             object.__setattr__(self, "metadata", copied)
+
+    def __repr__(self) -> str:
+        """The name, type and number, without the bytes."""
+        known = (self.name, self.media_type, None if self.number is None else f"number {self.number}")
+        size = f"{len(self.source):,} bytes" if isinstance(self.source, bytes) else None
+        return f"<File {', '.join(one for one in (*known, size) if one) or 'without a name'}>"
 
     @classmethod
     def from_bytes(
@@ -265,6 +275,30 @@ class File(Checked, Displayed):
                 return reader.open()
             case Uri() as uri:
                 raise BadFile(self.name or uri.value, "is an address, its bytes are not here", "download it first")
+
+    @property
+    def size(self) -> int | None:
+        """The number of bytes; None for a reader of the program's own and for an address, which tell it later.
+
+        Raises `BadFile` for a path that isn't a file in its folder.
+        """
+        match self.source:
+            case bytes() as data:
+                return len(data)
+            case Path() as path:
+                return resolve_name(f"{PATHS}size_of")(path, self.within)
+            case Reader(size=size, is_stored=is_stored):
+                return size if is_stored else None
+            case Uri():
+                return None
+
+    def save(self, path: str | Path) -> Path:
+        """Write the bytes to a file, or into a folder under the file's name, and return where they are.
+
+        A file that exists is replaced once all bytes are written. Raises `BadFile` for an address, and `BadInput` if
+        the path can't be written.
+        """
+        return resolve_name(f"{PATHS}save")(self, Path(path))
 
     def read(self) -> bytes:
         """Return all bytes."""

@@ -11,6 +11,7 @@ from showandtell.checking.checked import Checked
 from showandtell.core.capabilities.cells import Capability, Place
 from showandtell.core.display.displayed import Displayed
 from showandtell.core.display.layout import Block, Words
+from showandtell.core.display.words import short
 from showandtell.core.media_types.kinds import Kind
 from showandtell.core.messages.attachments import Address, Attachment, Facts, format_label
 from showandtell.core.messages.derivations import DerivationRequest, Derivative
@@ -184,6 +185,10 @@ class Receipt(Checked, Displayed, Struct, frozen=True):
     def label(self) -> str:
         """Kind and number, such as "image 5"."""
         return format_label(self.kind, self.number)
+
+    def __repr__(self) -> str:
+        """One line: which file, how and where it was given to the model, and why."""
+        return f"<Receipt of {self.label} ({short(self.name)}): {short(delivery_line(self.record()))}>"
 
     def _blocks(self) -> Iterable[Block]:
         yield Words(f"{self.label} ({self.name})", delivery_line(self.record()))

@@ -106,7 +106,7 @@ class RunExecutor:
         try:
             await run.pour(events.send)
         finally:
-            live.error = run.error
+            live.error = run.error if run.has_begun else None
             events.end()
 
 

@@ -14,6 +14,7 @@ from showandtell.checking.checked import checked
 from showandtell.core.collect.sanitize import clean
 from showandtell.core.display.displayed import Displayed
 from showandtell.core.display.layout import Block
+from showandtell.core.display.words import counted, one_line
 from showandtell.core.messages.attachments import Attachment, Facts, ProbedFile, find_attachment
 from showandtell.core.messages.blobs import Blobs
 from showandtell.core.messages.derivations import DerivationRequest, Derivations, Derivative, Failed
@@ -93,6 +94,11 @@ class MemoryConversation(Displayed):
         """The blob store to read the files from."""
         return self.file_cache.blobs
 
+    def __repr__(self) -> str:
+        """The id and what it holds, in numbers."""
+        counts = f"{counted(len(self.messages), 'message')}, {counted(len(self.attachments), 'file')}"
+        return f"<{type(self).__name__} {self.id} of {one_line(self.owner, 60)}: {counts}>"
+
     def _blocks(self) -> Iterable[Block]:
         return conversation_blocks(self.messages, self, self.receipts.values())
 
@@ -102,7 +108,7 @@ class MemoryConversation(Displayed):
         facts = found.facts
         if facts is None:
             raise BadInput(f"{found.label} ({found.name}) has no bytes here: {found.problem or 'it is an address'}")
-        source = Reader(StoredSource(self.file_cache.blobs, facts), facts.size)
+        source = Reader(StoredSource(self.file_cache.blobs, facts), facts.size, is_stored=True)
         return replace(found.as_file(source), media_type=found.media_type, number=number)
 
     def view(self) -> View:

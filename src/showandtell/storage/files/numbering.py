@@ -20,7 +20,7 @@ from showandtell.core.messages.metadata import dump_metadata
 from showandtell.core.messages.parts import DraftPart, HostedBlock, Json, Part, Shown, Text
 from showandtell.core.references import resolve
 from showandtell.errors import BadConversation
-from showandtell.storage.files.file_cache import clean_description
+from showandtell.storage.files.file_cache import clean_description, clean_name
 
 #: The highest file number, also in conversation files.
 MAX_NUMBER = 1_000_000_000
@@ -148,6 +148,14 @@ class Numbering:
             else next(free for free in itertools.count(1) if free not in self.all)
         )
 
+    def _default_name(self, number: int, media_type: str | None) -> str:
+        """The name of a file without one: its tool's, if no other file has that, or else its number."""
+        tool, suffix = self._origin.tool, suffix_of(media_type)
+        if self._origin.by != "tool" or not (tool := clean_name(tool or "")):
+            return f"file-{number}{suffix}"
+        is_taken = any(other.name == tool + suffix for other in self.all.values())
+        return f"{tool}-{number}{suffix}" if is_taken else tool + suffix
+
     def _attach(self, file: File, proved: ProbedFile) -> Attachment:
         number = file.number if file.number is not None else self._next_free()
         if number > MAX_NUMBER:
@@ -161,7 +169,7 @@ class Numbering:
         attachment = Attachment(
             id=file.upload_id or new_id("att"),
             number=number,
-            name=proved.name or _default_name(number, proof.media_type if proof else file.media_type),
+            name=proved.name or self._default_name(number, proof.media_type if proof else file.media_type),
             origin=self._origin_of(file),
             date=file.date or datetime.now(UTC).date().isoformat(),
             facts=proved.facts,
@@ -189,7 +197,3 @@ def _origin(draft: Draft) -> Origin:
             return Origin("tool", draft.tool, draft.call_id)
         case "user" | "assistant":
             return Origin(draft.role)
-
-
-def _default_name(number: int, media_type: str | None) -> str:
-    return f"file-{number}{suffix_of(media_type)}"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from contextlib import suppress
-from pathlib import Path
-from typing import BinaryIO
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, BinaryIO
 
-from showandtell.errors import BadFile
+from showandtell.errors import BadFile, BadInput
+
+if TYPE_CHECKING:
+    from showandtell.core.messages.file import File
 
 
 def resolve_within(path: Path, folder: Path) -> Path:
@@ -50,6 +54,35 @@ def open_regular(path: Path, within: Path | None = None) -> BinaryIO:
         os.close(handle)
         raise
     return os.fdopen(handle, "rb")
+
+
+def size_of(path: Path, within: Path | None = None) -> int:
+    """The size of a regular file in bytes. Raises `BadFile`."""
+    try:
+        with open_regular(path, within) as stream:
+            return os.fstat(stream.fileno()).st_size
+    except OSError as error:
+        raise BadFile(path.name, f"can't be read ({error.strerror})", "check that it exists") from None
+
+
+def save(file: File, path: Path) -> Path:
+    """Write a file's bytes to a path, or into a folder under the last part of its name. Raises `BadInput`."""
+    target = path / (PurePath(file.name or "").name or "file") if path.is_dir() else path
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        opened = file.open()
+    except OSError as error:
+        raise BadFile(file.name or "the file", f"can't be read ({error.strerror})", "check that it exists") from None
+    with opened as source:
+        try:
+            with part.open("xb") as sink:
+                shutil.copyfileobj(source, sink)
+            part.replace(target)
+        except OSError as error:
+            raise BadInput(f"{target} can't be written: {error.strerror}") from None
+        finally:
+            part.unlink(missing_ok=True)
+    return target
 
 
 def check_opened(handle: int, path: Path, within: Path | None) -> None:
