@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar, cast
 
 import msgspec
@@ -13,10 +16,12 @@ import msgspec
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft, History
 from showandtell.core.messages.parts import ToolCall
-from showandtell.errors import BadInput, UsageError
+from showandtell.errors import BadConversation, BadFile, BadInput, UsageError
 from showandtell.storage.files import conversation_file
 
 T = TypeVar("T")
+#: What a path never starts with: a scheme and two slashes.
+ADDRESS = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def imported(import_it: Callable[[str, str], T], option: str, name: str) -> T:
@@ -43,6 +48,23 @@ def existing(path: Path, what: str = "") -> Path:
     return path
 
 
+def attached(name: str, max_bytes: int) -> File:
+    """The file of `--attach`: a path, or an address, which is fetched as the page does. Raises `UsageError`."""
+    if not ADDRESS.match(name):
+        return File.from_path(existing(Path(name).expanduser(), "--attach: "))
+    from showandtell.network.attach import fetch_attachment  # noqa: PLC0415 - few commands fetch
+
+    async def fetch() -> File:
+        with TemporaryDirectory(prefix="showandtell-") as folder:
+            file = await fetch_attachment(name, Path(folder), max_bytes=max_bytes)
+            return File.from_bytes(file.read(), file.media_type, file.name)
+
+    try:
+        return asyncio.run(fetch())
+    except BadFile as error:
+        raise UsageError(f"--attach: {error}") from None
+
+
 def split_paths(text: str) -> list[Path]:
     """Paths as typed or dropped: quoted or backslash-escaped, `~` for home, several separated by spaces."""
     if Path(text).expanduser().is_file():
@@ -58,6 +80,26 @@ def starts_with(path: Path, prefix: bytes) -> bool:
     """Whether the JSON in a file starts with `prefix`."""
     with path.open("rb") as stream:
         return stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(prefix)
+
+
+def check_conversation(path: Path, wants: str) -> None:
+    """Raise `BadConversation` for a file that is no conversation by its start, with what the command takes."""
+    if starts_with(path, b"PK") or starts_with(path, b"{"):
+        return
+    if starts_with(path, b"["):
+        raise BadConversation(f"{path.name} is a list of messages: `showandtell import --from` takes those of an API")
+    raise BadConversation(f"{path.name} is not a conversation file: {wants}")
+
+
+def is_request(path: Path) -> bool:
+    """Whether a file is a request to an API, with its messages: JSON of ours has a version beside them."""
+    try:
+        value: object = msgspec.json.decode(path.read_bytes())
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return (
+        isinstance(value, dict) and "version" not in value and not {"messages", "input", "contents"}.isdisjoint(value)
+    )
 
 
 def is_conversation(path: Path) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -50,7 +49,8 @@ def ask(
     settings: Settings,
     text: Annotated[str | None, typer.Argument(help="the message; default, and for -: standard input")] = None,
     attach: Annotated[
-        list[Path] | None, typer.Option("--attach", "-a", help="a file for the model to see; - for standard input")
+        list[str] | None,
+        typer.Option("--attach", "-a", help="a file for the model to see, or its https address; - for standard input"),
     ] = None,
     conversation: Which = sessions.NEW,
     strict: Strict = False,
@@ -62,10 +62,9 @@ def ask(
     Beside a message, what is piped into the command is a file for the model to see.
     """
     terminal.configure_logging(verbose=verbose)
-    names = [str(path) for path in attach or []]
-    paths = [Path(name).expanduser() for name in names if name != standard_input.DASH]
-    files = [File.from_path(arguments.existing(path, "--attach: ")) for path in paths]
-    text, piped = standard_input.read_input(text, names, settings.file_policy.max_file_bytes)
+    names, limit = attach or [], settings.file_policy.max_file_bytes
+    files = [arguments.attached(name, limit) for name in names if name != standard_input.DASH]
+    text, piped = standard_input.read_input(text, names, limit)
     files += [piped] if piped is not None else []
     if not text.strip() and not files:
         raise UsageError(standard_input.NOTHING)

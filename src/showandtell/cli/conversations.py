@@ -39,7 +39,12 @@ if TYPE_CHECKING:
     from showandtell.storage.conversations.summaries import Summary
 
 Which = Annotated[str, typer.Argument(help="the id of a conversation, or last")]
-ALL = "all"
+ALL, LAST, ZIP = "all", sessions.LAST, ".zip"
+#: What `import` takes.
+IMPORTS = (
+    "`import` takes a zip file that `export` wrote, a conversation file, or with --from the messages of an API; "
+    "`ask --attach` sends any other file"
+)
 #: Printed if a file's bytes were not deleted with it.
 BYTES_STAY = "; its bytes stay: another file has the same, or was just added (fsck --collect deletes unused bytes)"
 #: Maximum length of a title in a list.
@@ -118,10 +123,18 @@ def show(
 @with_settings(*STORE)
 def export(
     settings: Settings,
-    conversation: Annotated[str, typer.Argument(help="the id of a conversation, last, or all")],
-    path: Annotated[Path, typer.Argument(help="the zip file to write")],
+    conversation: Annotated[str | None, typer.Argument(help="the id of a conversation, last, or all")] = None,
+    path: Annotated[Path | None, typer.Argument(help="the zip file to write")] = None,
 ) -> None:
     """Write a conversation with its files, or all of them, to one zip file, for `import`."""
+    if conversation is None or path is None or conversation.endswith(ZIP):
+        which, name = (LAST, conversation) if conversation and conversation.endswith(ZIP) else (conversation, path)
+        raise UsageError(
+            "name a conversation and the zip file to write, as in "
+            f"`showandtell export {which or LAST} {name or 'conversation.zip'}`"
+        )
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a zip file in it")
     if path.exists():
         raise UsageError(f"{path} exists already: choose another name")
     if conversation == ALL:
@@ -151,17 +164,21 @@ def without_bytes(conversation: MemoryConversation) -> Iterator[str]:
 @with_settings("storage.", "file_policy.max_file_bytes")
 def import_file(
     settings: Settings,
-    path: Annotated[Path, typer.Argument(help="a file written by `export`, or a conversation file")],
+    path: Annotated[Path | None, typer.Argument(help="a file written by `export`, or a conversation file")] = None,
     form: Annotated[ExportFormat | None, typer.Option("--from", help="the API of a JSON file with messages")] = None,
 ) -> None:
     """Store conversations from a file: written by `export` or by hand, or with --from the messages of an API."""
+    if path is None:
+        raise UsageError(f"name a file: {IMPORTS}")
+    if form is None:
+        check_own(arguments.existing(path))
+        if is_backup(path):
+            import_all(settings, path)
+            return
     arguments.existing(path)
-    if form is None and is_backup(path):
-        import_all(settings, path)
-        return
 
     def read(file: Path) -> History:
-        history = load_own(file) if form is None else read_foreign(file, form)
+        history = load(file) if form is None else read_foreign(file, form)
         if history.instructions:
             typer.echo("its instructions are dropped: they belong to the program, not to the conversation", err=True)
         return history
@@ -180,12 +197,13 @@ def import_file(
             typer.echo(file_line(file), err=True)
 
 
-def load_own(path: Path) -> History:
-    """A conversation file of ours. Raises `BadConversation` with a hint at --from for a list of messages."""
-    if arguments.starts_with(path, b"["):
-        names = ", ".join(ExportFormat)
-        raise BadConversation(f"{path.name} is a list of messages: name its API with --from, one of {names}")
-    return load(path)
+def check_own(path: Path) -> None:
+    """Raise `BadConversation` for a file that isn't ours, with a hint at --from for the messages of an API."""
+    is_list = arguments.starts_with(path, b"[")
+    if is_list or (arguments.starts_with(path, b"{") and arguments.is_request(path)):
+        what, names = "a list of messages" if is_list else "a request with messages", ", ".join(ExportFormat)
+        raise BadConversation(f"{path.name} is {what}: name its API with --from, one of {names}")
+    arguments.check_conversation(path, IMPORTS)
 
 
 def read_foreign(path: Path, form: ExportFormat) -> History:

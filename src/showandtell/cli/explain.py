@@ -24,6 +24,10 @@ from showandtell.core.display.words import plain
 from showandtell.errors import UsageError
 from showandtell.storage.files import conversation_file
 
+#: What `render` takes.
+TAKES = (
+    "`render` takes a conversation file, or a zip file that `export` wrote; `explain` shows how any other file is sent"
+)
 #: The settings that decide how files are sent.
 PLAN = ("model", "file_policy.on_unsupported", "file_policy.max_in_context", "file_policy.context_share")
 
@@ -38,14 +42,22 @@ class FileSource(StrEnum):
 @with_settings(*PLAN)
 def render(
     settings: Settings,
-    conversation: Annotated[Path, typer.Argument(help="a conversation file")],
+    conversation: Annotated[Path | None, typer.Argument(help="a conversation file, or a zip of `export`")] = None,
     strict: Strict = False,
 ) -> None:
     """Print the exact request body that would be sent."""
-    history = conversation_file.load(arguments.existing(conversation))
-    request = render_request(history, model=model_of(settings).model, file_policy=file_policy(settings, strict=strict))
-    for piece in request.chunks():
-        sys.stdout.buffer.write(piece)
+    if conversation is None:
+        raise UsageError(f"name a file: {TAKES}")
+    from showandtell.storage.conversations.archive import unpacked  # noqa: PLC0415 - `matrix` needs none
+
+    arguments.check_conversation(arguments.existing(conversation), TAKES)
+    with unpacked(conversation, settings.file_policy.max_file_bytes) as path:
+        if path == conversation and arguments.is_request(path):
+            raise UsageError(f"{path.name} is a request already: {TAKES}")
+        history = conversation_file.load(path)
+        request = render_request(history, model=model_of(settings).model, file_policy=file_policy(settings, strict=strict))
+        for piece in request.chunks():
+            sys.stdout.buffer.write(piece)
     sys.stdout.buffer.write(b"\n")
 
 

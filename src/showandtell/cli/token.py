@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from showandtell.cli.configured import STORE, with_settings
-from showandtell.cli.serve import missing_libraries
+from showandtell.cli.serve import PORT, missing_libraries
 from showandtell.cli.sessions import OWNER, place_of
 from showandtell.config.settings import Settings
 from showandtell.config.user_settings import data_folder
@@ -33,6 +33,7 @@ OTHER_SECRET = (
     "and use the same --data"
 )
 ONE_BROWSER = "It signs in one browser, once; a newer address replaces it. For programs: showandtell token --show"
+NOT_STARTED = "No server has run with this data yet: start it with `showandtell serve`, which prints its address"
 RENEWED = (
     "The old token and {ended} have ended; running servers notice within 10 s. "
     "Programs need the new token: showandtell token --show"
@@ -49,7 +50,7 @@ def token(settings: Settings, show: Show = False, renew: Renew = False) -> None:
     if not place.database and not ((place.data or data_folder()) / "showandtell.db").exists():
         raise UsageError(NO_SERVER)
     try:
-        output, advice = asyncio.run(make_output(place, show=show, renew=renew))
+        output, advice = asyncio.run(make_output(place, settings.server.port, show=show, renew=renew))
     except ImportError as error:
         raise UsageError(missing_libraries()) from error
     typer.echo(output)
@@ -57,7 +58,7 @@ def token(settings: Settings, show: Show = False, renew: Renew = False) -> None:
         typer.echo(advice, err=True)
 
 
-async def make_output(place: StorageLocation, *, show: bool, renew: bool) -> tuple[str, str]:
+async def make_output(place: StorageLocation, port: int | None, *, show: bool, renew: bool) -> tuple[str, str]:
     """Return the token, or an address with a new code, and what to say about it."""
     from showandtell.server.auth import login_codes  # noqa: PLC0415 - an extra
 
@@ -75,7 +76,9 @@ async def make_output(place: StorageLocation, *, show: bool, renew: bool) -> tup
         if show:
             return read_token(place, server, await login_codes.read_generation(store.database)), advice
         code = await store.database.write(lambda connection: login_codes.add_code(connection, time.time()))
-        return f"{'' if server is None else server.address}/?code={code}", advice or ONE_BROWSER
+        if server is None:
+            return f"http://127.0.0.1:{port or PORT}/?code={code}", f"{advice or ONE_BROWSER}. {NOT_STARTED}"
+        return f"{server.address}/?code={code}", advice or ONE_BROWSER
 
 
 async def renew_token(store: Store) -> str:

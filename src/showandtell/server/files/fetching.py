@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, TypeAlias
-from urllib.parse import urlsplit
 
 import msgspec
 from fastapi import APIRouter, Depends
@@ -16,11 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from showandtell.core.media_types.claims import EXTENSIONS, suffix_of
-from showandtell.core.messages.file import File
 from showandtell.core.planning.labels import format_size
-from showandtell.errors import BadFile, BadInput, ShowAndTellError
-from showandtell.network.fetch import FetchedFile, FetchPolicy, OnProgress, TooLargeToFetch, fetch
+from showandtell.errors import BadInput, ShowAndTellError
+from showandtell.network.attach import fetch_attachment
+from showandtell.network.fetch import OnProgress, TooLargeToFetch
 from showandtell.server import openapi_examples
 from showandtell.server.answers import known_error_response, unexpected_error_response
 from showandtell.server.auth.authenticate import CurrentUser
@@ -39,13 +36,11 @@ router = APIRouter(prefix="/api/attachments", tags=["attachments"])
 
 #: Maximum bytes of a file at an address, if that of any file is higher: it is in a temporary folder until it is stored.
 MAX_BYTES: Final = 256 << 20
-#: Seconds for a download with all its redirects, and for which it waits for its turn.
-SECONDS: Final = 60.0
+#: Seconds for which a download waits for its turn.
 TURN_SECONDS: Final = 30.0
 #: Seconds between two reports of progress.
 REPORT_SECONDS: Final = 0.25
 LINES: Final = "application/x-ndjson"
-WEB_PAGE: Final = "text/html"
 ASK: Final = "ask who runs this server to allow it, or download the file and attach it"
 PROGRESS: Final[dict[str, Any]] = {"received": 65_536, "size": 131_072}
 STREAM: Final[dict[str, Any]] = {
@@ -109,47 +104,26 @@ async def attach_address(
 async def fetch_upload(server: Server, uploads: Uploads, url: str, on_progress: OnProgress) -> Upload:
     """Fetch a file and store it as an upload. Raises `BadFile` or `FileTooLarge` in words for people."""
     limit = min(server.store.max_file_bytes, MAX_BYTES)
-    policy = (server.config.file_policy.fetch or FetchPolicy()).for_people
-    options: Any = {"max_bytes": limit, "policy": policy, "seconds": SECONDS, "dialer": server.config.dialer}
     async with temporary_folder() as folder:
         try:
             with storage_errors():
-                fetched = await fetch(url, folder, on_progress=on_progress, **options)
+                file = await fetch_attachment(
+                    url,
+                    folder,
+                    max_bytes=limit,
+                    policy=server.config.file_policy.fetch,
+                    dialer=server.config.dialer,
+                    on_progress=on_progress,
+                    ask=ASK,
+                )
         except TooLargeToFetch as error:
             text = f"{error.name} sends more than {format_size(limit)}, the limit for a file: attach a smaller one"
             raise FileTooLarge(text) from None
-        except BadFile as error:
-            raise for_people(error) from None
-        refuse_web_page(url, fetched)
-        file = File(fetched.path, fetched.media_type, name_of(fetched))
         cancelled, upload = await run_to_completion(uploads.add(file))
     if cancelled is not None:
         await shielded(uploads.delete(upload.id))
         raise cancelled
     return upload
-
-
-def name_of(fetched: FetchedFile) -> str:
-    """The name of a fetched file: that of its host if it has none, and with a suffix by its type."""
-    name, suffix = fetched.name or "", suffix_of(fetched.media_type)
-    if not name:
-        return (urlsplit(fetched.url).hostname or "file") + suffix
-    return name if "." in name else name + suffix
-
-
-def refuse_web_page(url: str, fetched: FetchedFile) -> None:
-    """Raise `BadFile` for a web page in place of a file: a login, or a page about the file."""
-    suffixes = (PurePosixPath(urlsplit(address).path).suffix.lower() for address in (url, fetched.url))
-    expected = next(filter(None, map(EXTENSIONS.get, suffixes)), WEB_PAGE)
-    if fetched.media_type == WEB_PAGE != expected:
-        advice = "copy the address of the file itself, or download the file and attach it"
-        raise BadFile(urlsplit(fetched.url).hostname or "the address", "sends a web page in place of the file", advice)
-
-
-def for_people(error: BadFile) -> BadFile:
-    """An error with advice for a person, who can't change the program."""
-    advice, program, _ = error.advice.partition("the program allows")
-    return BadFile(error.name, error.problem, advice.rstrip("; ") or ASK if program else error.advice)
 
 
 class Progress:

@@ -173,7 +173,7 @@ def exported_entries(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInf
         if entry.filename == RECORDS or NAME.fullmatch(entry.filename):
             entries[entry.filename] = entry
     if RECORDS not in entries:
-        raise BadConversation(f"{name} has no {RECORDS}: choose an exported file")
+        raise BadConversation(f"{name} has no {RECORDS}: choose a zip file that `showandtell export` wrote")
     return list(entries.values())
 
 
