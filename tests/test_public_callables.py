@@ -120,4 +120,4 @@ def test_functions_raise_our_errors_alone_whatever_they_are_given(data, function
 @given(st.sampled_from(RUN), ANYTHING)
 def test_a_run_is_made_of_right_arguments_or_not_at_all(name, value):
     with suppress(ShowAndTellError):
-        Agent("inspector").run(**cast("Any", {"text": "hi", name: value})).cancel().close()
+        asyncio.run(Agent("inspector").run(**cast("Any", {"text": "hi", name: value})).cancel())

@@ -145,7 +145,7 @@ def test_the_media_type_of_an_address_is_written_as_usual(claimed, media_type):
 def test_the_ending_of_an_address_is_read_by_our_own_table():
     assert FileCache().probe(File.from_uri("https://e.com/a.MD?x=1")).address.media_type == "text/markdown"
     plan = really_planned(tool_history(File.from_bytes(jpeg())), CLAUDE)
-    assert "⟦image 1: file-1.jpg, from" in words(plan.entries[-1].parts[0].parts)[0]
+    assert "⟦image 1: get.jpg, from" in words(plan.entries[-1].parts[0].parts)[0]
 
 
 def test_a_description_is_one_line_without_files():

@@ -319,9 +319,15 @@ def test_without_an_output_type_the_output_is_the_text():
 
 
 def test_a_run_that_has_not_ended_has_no_output():
-    run = Agent("inspector").run("hi")
-    with pytest.raises(NoOutput, match="incomplete"):
-        _ = run.output
+    async def left():
+        run = Agent("inspector").run("hi")
+        async for _ in run:
+            with pytest.raises(NoOutput, match="incomplete"):
+                _ = run.output
+            break
+        await run.cancel()
+
+    asyncio.run(left())
 
 
 @pytest.mark.parametrize(

@@ -97,9 +97,8 @@ def is_request(path: Path) -> bool:
         value: object = msgspec.json.decode(path.read_bytes())
     except (msgspec.DecodeError, UnicodeDecodeError):
         return False
-    return (
-        isinstance(value, dict) and "version" not in value and not {"messages", "input", "contents"}.isdisjoint(value)
-    )
+    keys = cast("dict[str, object]", value).keys() if isinstance(value, dict) else set[str]()
+    return "version" not in keys and not {"messages", "input", "contents"}.isdisjoint(keys)
 
 
 def is_conversation(path: Path) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from showandtell import FilePolicy
+from showandtell.network import attach as attach_module
 from showandtell.network.fetch import FetchPolicy
 from showandtell.server.auth.oidc import Oidc
 from showandtell.server.config import Config
@@ -280,7 +281,7 @@ async def test_an_endless_body_is_stopped_at_the_limit(site_of, temporary):
 
 
 async def test_a_slow_host_is_given_up(site_of, temporary, monkeypatch):
-    monkeypatch.setattr(fetching, "SECONDS", 0.2)
+    monkeypatch.setattr(attach_module, "SECONDS", 0.2)
     answer = Stalled(page(IMAGE)[:-20])
     async with site_of(Web({"/a.png": answer})) as site:
         status, kind, text = problem(*await attach(site, "https://pictures.test/a.png"))
