@@ -36,14 +36,15 @@ class Stranger:
     """A value that no parameter is for."""
 
 
-#: Parameters that take any value: a program's own values, those that are read by a function of their own, and one whose
-#: class is slow to import.
+#: Parameters that take any value: a program's own values, those that are read by a function of their own, and two whose
+#: classes are slow to import.
 FREE = {
     "body",
     "client",
     "contents",
     "deps",
     "dialer",
+    "guard",
     "messages",
     "metadata",
     "output_type",

@@ -11,10 +11,9 @@ from typing import Annotated, Literal, NamedTuple, TypeVar, Union, get_args, get
 
 from msgspec import Struct
 
-from showandtell.checking.accept import rule_of
 from showandtell.checking.checked import Checked
 from showandtell.checking.rule_kinds import REQUIRED, fields_of
-from showandtell.checking.rules import arguments_of, hints_of
+from showandtell.checking.rules import arguments_of, hints_of, rule_of
 from support.public_modules import MODULES
 
 

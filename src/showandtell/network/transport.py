@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from showandtell.network.http_session import Session
 
 
-#: The module that has the names of annotations that are imported for type checkers alone.
-ANNOTATIONS = "showandtell.network.address_guard"
-
-
 @dataclass(slots=True)
 class _Opened:
     """The number of open contexts in one event loop, and its session once a request was sent."""

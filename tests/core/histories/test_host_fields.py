@@ -43,5 +43,5 @@ def test_items_of_the_responses_api_go_back_to_the_provider_that_is_named():
 
 @pytest.mark.parametrize("wrong", ["openai-chat:gpt-5", "nobody", "", 7, ["groq"]])
 def test_a_provider_that_does_not_exist_is_an_error(wrong):
-    with pytest.raises(BadInput, match="give the name of a provider"):
+    with pytest.raises(BadInput, match=r"give the name of a provider|give a str"):
         from_openai([], provider=wrong)
