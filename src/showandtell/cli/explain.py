@@ -55,7 +55,9 @@ def render(
         if path == conversation and arguments.is_request(path):
             raise UsageError(f"{path.name} is a request already: {TAKES}")
         history = conversation_file.load(path)
-        request = render_request(history, model=model_of(settings).model, file_policy=file_policy(settings, strict=strict))
+        request = render_request(
+            history, model=model_of(settings).model, file_policy=file_policy(settings, strict=strict)
+        )
         for piece in request.chunks():
             sys.stdout.buffer.write(piece)
     sys.stdout.buffer.write(b"\n")

@@ -7,10 +7,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
+from showandtell.checking.checked import Checked
+
 #: Tells the inspector that there is a provider's key, so that it doesn't advise to store one.
 KEYS_HEADER: Final = "x-inspector-keys"
-
-from showandtell.checking.checked import Checked
 
 
 class HttpRequest(Protocol):
