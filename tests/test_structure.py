@@ -239,10 +239,10 @@ def length(node):
     return node.end_lineno - node.lineno + 1 - (first.end_lineno - first.lineno + 1 if documented else 0)
 
 
-def test_a_file_has_at_most_400_lines_and_a_function_60(subtests):
+def test_a_file_has_at_most_500_lines_and_a_function_60(subtests):
     for path in FILES:
         with subtests.test(path=name_of(path)):
-            assert len(path.read_text().splitlines()) <= 400
+            assert len(path.read_text().splitlines()) <= 500
             assert [node.name for node in functions(path) if length(node) > 60] == []
 
 
