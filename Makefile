@@ -66,10 +66,12 @@ lint: .venv/.ready-dev modules page
 	.venv/bin/ruff check conftest.py src tests stress bench docs examples lint hatch_build.py
 	.venv/bin/ruff format --check conftest.py src tests stress bench docs examples lint hatch_build.py
 	.venv/bin/python lint/words.py
+	.venv/bin/python lint/deadlines.py
 	.venv/bin/pyright
 	.venv/bin/zizmor --offline --quiet --min-severity low .
 	.venv/bin/hadolint Dockerfile
 	@$(PYTHON) hatch_build.py --check
+	@$$($(PYTHON) hatch_build.py --node)/node web/tests/lint.mjs
 
 # Writes docs/speed.md. BENCH_STATE says how busy the machine was, as in `make bench BENCH_STATE="nothing else ran"`.
 BENCHES := start steps long_results values request wire stream store files pages uploads runs turns held_loop load \

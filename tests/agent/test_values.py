@@ -49,7 +49,7 @@ async def test_the_event_loop_goes_on_while_a_value_shows_itself():
     async def chart():
         """Draw."""
         asyncio.get_running_loop().call_soon(free.set)
-        return Chart(lambda: f"<p>{free.wait(20)}</p>")
+        return Chart(lambda: f"<p>{free.wait(60)}</p>")
 
     assert "True" in (await ask(chart)).messages[2].text
 

@@ -154,7 +154,7 @@ def test_a_child_without_work_is_ended():
     pool.ask({"a": 1}, 30)
     process = pool.workers[0].process
     threading.Thread(target=lambda: (process.wait(), ended.set()), daemon=True).start()
-    assert ended.wait(30)
+    assert ended.wait(60)
     assert pool.ask({"a": 2}, 30)["a"] == 2
     pool.stop()
 

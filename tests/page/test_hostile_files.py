@@ -23,9 +23,9 @@ def servers(tmp_path_factory):
 
 def test_hostile_files_run_nothing(servers, tmp_path):
     name = "hostile_files_run_nothing_in_the_page_and_at_their_urls"
-    result = run_scenario(name, *arguments(servers, tmp_path), first=0, step=5, count=25)
-    assert result["files"] == 25
-    assert result["opened"] > 25
+    result = run_scenario(name, *arguments(servers, tmp_path), first=0, step=12, count=10)
+    assert result["files"] == 10
+    assert result["opened"] > 10
 
 
 def test_hostile_answers_run_nothing_and_request_nothing(servers, tmp_path):

@@ -65,7 +65,7 @@ async def test_a_provider_that_hangs_delays_no_deletion_and_what_it_keeps_is_log
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         async with serving(tmp_path) as site:
             conversation, (file, _) = await uploaded(site, "file-1", "file-2")
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 assert await delete(site, file) == 204
                 assert await delete(site, conversation) == 204
                 await asked.wait()

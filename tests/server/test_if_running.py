@@ -114,10 +114,13 @@ async def test_an_answer_to_another_person_is_neither_stopped_nor_waited_for(wis
 async def test_the_answer_may_run_on_another_server(wish, database, tmp_path):
     url = ready_database(database, tmp_path)
     async with answering(tmp_path, database=url) as (one, answer, slow), serving(tmp_path, database=url) as two:
-        second = asyncio.create_task(two.post("Hello", id="m2", if_running=wish))
-        await asyncio.wait({second}, timeout=1)
-        slow.may_end.set()
-        status, chunks = await second
+        async with two.session.post("/api/chat", json=chat_body("Hello", id="m2", if_running=wish)) as second:
+            if wish == "queue":
+                assert await second.content.readuntil(b"\n\n") == b":\n\n"  # it waits
+            else:
+                await asyncio.wait({answer})
+            slow.may_end.set()
+            status, chunks = second.status, await chunks_of(second)
         assert (status, kinds(chunks)[-1], await questions(one)) == (200, "finish", ["/wait", "Hello"])
         assert ("abort" in kinds((await answer)[1])) == (wish == "stop")
 

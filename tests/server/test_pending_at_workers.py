@@ -105,7 +105,7 @@ async def test_readers_of_an_answer_at_any_worker_learn_of_changes(database, tmp
             async with reader.session.get(f"/api/chat/{conversation}/stream") as stream:
                 await stream.content.readuntil(b"tool-input-available")
                 message = await added(writer, conversation, "one")
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(60):
                     await stream.content.readuntil(b"data-queue")
             await remove(writer, message)
 

@@ -61,7 +61,7 @@ async def questions(site, conversation, user="local"):
 
 async def until(is_so, *arguments):
     """Wait until a coroutine function returns a true value."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (found := await is_so(*arguments)):  # noqa: ASYNC110 - many tasks may make it true
             await asyncio.sleep(0.02)
     return found

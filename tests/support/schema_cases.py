@@ -46,7 +46,7 @@ def apart(folder):
 
 def operations(url):
     """Every operation of a server that runs, as schemathesis reads it."""
-    description = requests.get(f"{url}/api/openapi.json", timeout=10).json()
+    description = requests.get(f"{url}/api/openapi.json", timeout=60).json()
     for methods in description["paths"].values():
         for operation in methods.values():
             for answer in operation["responses"].values():
@@ -63,7 +63,7 @@ def ask_anything(url, headers, operation, count, *, mode=GenerationMode.POSITIVE
     @settings(max_examples=count, suppress_health_check=list(HealthCheck), phases=(Phase.generate,))
     @given(case=operation.as_strategy(mode))
     def ask(case):
-        answer = case.call(base_url=url, session=session, headers=headers, timeout=30)
+        answer = case.call(base_url=url, session=session, headers=headers, timeout=60)
         case.validate_response(answer, checks=checks)
 
     with requests.Session() as session:

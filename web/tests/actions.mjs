@@ -1,5 +1,9 @@
 // What users do on the page: send a message, wait for the answer, look at it.
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Milliseconds; long enough for a busy machine. */
+const TIMEOUT = 60_000;
 
 export const messageBox = (page) => page.getByRole("textbox", { name: "Message", exact: true });
 export const userMessages = (page) => page.getByRole("listitem", { name: "You", exact: true });
@@ -26,6 +30,18 @@ export async function sendAndWait(page, text) {
   const count = await answers(page).count();
   await send(page, text);
   return waitForAnswer(page, count + 1);
+}
+
+/** Repeats assertions about a page until they hold: what a person sees may follow a moment after what was waited for. */
+export async function eventually(check) {
+  for (const end = performance.now() + TIMEOUT; ; ) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await sleep(25);
+    }
+  }
 }
 
 /** Waits until all pictures within a locator are loaded. */

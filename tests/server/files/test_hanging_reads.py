@@ -18,7 +18,7 @@ async def test_the_text_of_a_file_that_can_not_be_read_is_a_503(tmp_path):
         os.mkfifo(blob)  # opening it for reading waits
         site.store.blobs.deadlines.seconds = 0.1
         try:
-            async with site.session.get(f"/api/attachments/{id_}/text", timeout=30) as answer:
+            async with site.session.get(f"/api/attachments/{id_}/text", timeout=60) as answer:
                 assert answer.status == 503
         finally:
             os.close(os.open(blob, os.O_RDWR | os.O_NONBLOCK))  # ends what waits

@@ -471,7 +471,7 @@ async def test_a_worker_stops_in_time_when_the_database_hangs(place, monkeypatch
         row, _ = await start(one)
         reader = asyncio.create_task(read(one[1].follow(row, late=False)))
         monkeypatch.setattr(one[0].database, "write", hang)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await one[1].__aexit__(None, None, None)
         assert (await reader, hung.is_set()) == (START, True)
 

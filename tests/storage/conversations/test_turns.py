@@ -23,7 +23,7 @@ def conversations(kind, folder):
         async with Store.at(folder) as store:
             return await work(await store.create())
 
-    return lambda work: asyncio.run(asyncio.wait_for(go(work), 30))
+    return lambda work: asyncio.run(asyncio.wait_for(go(work), 60))
 
 
 each_kind = pytest.mark.parametrize("kind", ["memory", "stored"])

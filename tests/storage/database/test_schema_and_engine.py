@@ -136,9 +136,9 @@ async def test_a_worker_with_an_engine_hears_of_others_at_once(engine, tmp_path)
         notifications = Notifications(store.database, lambda _: stopped.set())
         await notifications.open()
         first = notifications.subscribe("run_1")
-        await asyncio.wait_for(first.wait(), 10)  # it listens
+        await asyncio.wait_for(first.wait(), 60)  # it listens
         await runs.request_stop(store.database, "run_1")
-        await asyncio.wait_for(stopped.wait(), 10)
+        await asyncio.wait_for(stopped.wait(), 60)
         await notifications.close()
 
 

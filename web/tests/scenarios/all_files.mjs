@@ -1,6 +1,6 @@
 // The files of all conversations: found, sorted, and deleted.
 import { checkAccessibility, PHONE } from "../accessibility_check.mjs";
-import { assert, conversationId, leaveDialogs, sendAndWait, textsOf, waitForImages } from "../actions.mjs";
+import { assert, conversationId, leaveDialogs, sendAndWait, textsOf, waitForImages, eventually } from "../actions.mjs";
 import { attach, imageFile, textFile } from "../attachments.mjs";
 
 const as = (id) => ({ on: "accounts", extraHTTPHeaders: { authorization: `Bearer ${id}` } });
@@ -32,13 +32,13 @@ export async function files_of_all_conversations_lead_to_where_they_are_used(con
   const second = await talk(page, "The second", imageFile("dot again.png"));
   await openFiles(context, page, 2);
   await waitForImages(context, rows(page));
-  assert.match(await page.locator(".storage").innerText(), /of 50\.0 GB.* 2 files.* 2 conversations/);
+  await eventually(async () => assert.match(await page.locator(".storage").innerText(), /of 50\.0 GB.* 2 files.* 2 conversations/));
   await page.getByRole("progressbar", { name: "Storage used" }).waitFor();
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.getByRole("button", { name: /^and 1 more: where dot( again)?\.png is used$/ }).click();
   const places = page.getByRole("dialog").getByRole("link");
   await places.first().waitFor();
-  assert.deepEqual(await textsOf(places), ["The second", "The first"]);
+  await eventually(async () => assert.deepEqual(await textsOf(places), ["The second", "The first"]));
   await checkAccessibility(page, context.input.displays ?? 2);
   await places.last().click();
   await page.waitForURL((url) => url.pathname === `/c/${first}` && url.hash === "#file-1");
@@ -59,7 +59,7 @@ export async function files_are_deleted_in_all_conversations_after_a_question(co
   await checkAccessibility(page, context.input.displays ?? 2);
   await dialog.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByText("2 files deleted").waitFor();
-  assert.deepEqual(await namesOf(page), ["b.csv"]);
+  await eventually(async () => assert.deepEqual(await namesOf(page), ["b.csv"]));
   await page.locator(".storage").getByText(/1 file\b/).waitFor();
   for (const [id, left] of [[first, ["deleted", "deleted", "ready"]], [second, ["deleted"]]]) {
     const { attachments } = await context.get(page, `/api/conversations/${id}`);
@@ -82,7 +82,7 @@ export async function a_file_is_deleted_by_keyboard_alone(context) {
   await isFocused(box(page, "a.csv"));
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Space");
-  assert.ok(await box(page, "b.csv").isChecked());
+  await eventually(async () => assert.ok(await box(page, "b.csv").isChecked()));
   await page.keyboard.press("ArrowDown");
   await isFocused(box(page, "c.csv"));
   await page.keyboard.press("Delete");
@@ -96,7 +96,7 @@ export async function a_file_is_deleted_by_keyboard_alone(context) {
   await page.keyboard.press("Enter");
   await page.getByText("1 file deleted").waitFor();
   await isFocused(page.getByRole("heading", { name: "Files", level: 1 }));
-  assert.deepEqual(await namesOf(page), ["a.csv", "b.csv"]);
+  await eventually(async () => assert.deepEqual(await namesOf(page), ["a.csv", "b.csv"]));
 }
 
 export async function files_stay_and_stay_selected_if_their_deletion_fails(context) {
@@ -109,8 +109,8 @@ export async function files_stay_and_stay_selected_if_their_deletion_fails(conte
   const dialog = await startDeletion(page, "a.csv");
   await dialog.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByText("Not deleted: the disk is busy: try again").waitFor();
-  assert.equal(await rows(page).count(), 2);
-  assert.ok(await box(page, "a.csv").isChecked());
+  await eventually(async () => assert.equal(await rows(page).count(), 2));
+  await eventually(async () => assert.ok(await box(page, "a.csv").isChecked()));
   await page.unroute("**/api/files?ids=*");
   await page.locator(".all-files-bar").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
@@ -136,7 +136,7 @@ export async function names_of_files_are_text_in_german_on_a_phone(context) {
   await page.getByRole("checkbox", { name: `${hostile} auswählen` }).check();
   await page.locator(".all-files-bar").getByText("1 Datei ausgewählt, 4 Byte").waitFor();
   await page.getByRole("link", { name: "<b>Titel</b>" }).first().waitFor();
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await eventually(async () => assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)));
   await page.locator(".all-files-bar").getByRole("button", { name: "Löschen" }).click();
   await page.getByRole("dialog", { name: "Diese Datei löschen?" }).getByText(/ist in 1 Unterhaltung zu sehen/).waitFor();
   await checkAccessibility(page, context.input.displays ?? 2);
@@ -156,7 +156,7 @@ export async function ten_thousand_files_are_scrolled_selected_and_deleted(conte
     await page.evaluate(() => new Promise(requestAnimationFrame));
   }
   await page.getByText("10,001 files", { exact: true }).waitFor();
-  assert.ok((await rows(page).count()) <= 40);
+  await eventually(async () => assert.ok((await rows(page).count()) <= 40));
   const times = await watchInteractions(page);
   await rows(page).last().getByRole("checkbox").check();
   await page.getByRole("checkbox", { name: "Select all" }).click();
@@ -171,7 +171,7 @@ export async function ten_thousand_files_are_scrolled_selected_and_deleted(conte
   await rows(page).last().getByRole("checkbox").press("Delete");
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByText("1 file deleted").waitFor();
-  assert.ok((await rows(page).count()) <= 40);
+  await eventually(async () => assert.ok((await rows(page).count()) <= 40));
   context.result = { slowest: Math.max(...(await times())), rows: await rows(page).count() };
 }
 

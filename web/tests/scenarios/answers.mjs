@@ -1,6 +1,6 @@
 // Answers while they stream (reload, two tabs, stop) and afterwards (regenerate, edit, another model).
 import { checkAccessibility, PHONE } from "../accessibility_check.mjs";
-import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, send } from "../actions.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, send, eventually } from "../actions.mjs";
 import { attach, imageFile } from "../attachments.mjs";
 
 const lastAnswer = (page) => answers(page).last();
@@ -24,8 +24,8 @@ export async function a_reload_during_a_stream_loses_and_duplicates_nothing(cont
   await lastAnswer(page).getByText("one two").waitFor();
   await context.call("resume");
   const answer = await waitForAnswer(page);
-  assert.equal((await answer.locator(".prose").innerText()).trim(), "one two three");
-  assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [1, 1]);
+  await eventually(async () => assert.equal((await answer.locator(".prose").innerText()).trim(), "one two three"));
+  await eventually(async () => assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [1, 1]));
 }
 
 export async function two_tabs_show_the_same_stream(context) {
@@ -35,8 +35,8 @@ export async function two_tabs_show_the_same_stream(context) {
   await context.call("resume", { times: 2 });
   for (const tab of [page, other]) {
     const answer = await waitForAnswer(tab);
-    assert.equal((await answer.locator(".prose").innerText()).trim(), "one two three");
-    assert.equal(await answers(tab).count(), 1);
+    await eventually(async () => assert.equal((await answer.locator(".prose").innerText()).trim(), "one two three"));
+    await eventually(async () => assert.equal(await answers(tab).count(), 1));
   }
 }
 
@@ -49,7 +49,7 @@ export async function a_message_in_one_tab_appears_in_the_other(context) {
   await answers(other).nth(1).getByText("again").waitFor();
   await context.call("resume");
   await waitForAnswer(other, 2);
-  assert.match(await lastAnswer(other).innerText(), /again and on/);
+  await eventually(async () => assert.match(await lastAnswer(other).innerText(), /again and on/));
 }
 
 export async function a_stopped_answer_keeps_its_text(context) {
@@ -57,9 +57,9 @@ export async function a_stopped_answer_keeps_its_text(context) {
   await page.getByRole("button", { name: "Stop" }).click();
   const answer = await waitForAnswer(page);
   await answer.getByText("Stopped.").waitFor();
-  assert.match(await answer.innerText(), /one/);
+  await eventually(async () => assert.match(await answer.innerText(), /one/));
   await page.reload();
-  assert.match(await (await waitForAnswer(page)).innerText(), /one[^]*Stopped\./);
+  await eventually(async () => assert.match(await (await waitForAnswer(page)).innerText(), /one[^]*Stopped\./));
 }
 
 export async function an_edited_message_starts_a_branch_and_the_old_one_stays(context) {
@@ -71,7 +71,7 @@ export async function an_edited_message_starts_a_branch_and_the_old_one_stays(co
   await page.keyboard.press("Enter");
   await lastAnswer(page).getByText("pears").waitFor();
   await waitForAnswer(page);
-  assert.equal(await userMessages(page).count(), 1);
+  await eventually(async () => assert.equal(await userMessages(page).count(), 1));
   await userMessages(page).getByText("2/2").waitFor();
   await page.getByRole("button", { name: "Previous branch" }).first().click();
   await lastAnswer(page).getByText("apples").waitFor();
@@ -102,7 +102,7 @@ export async function an_answer_can_be_regenerated(context) {
   await lastAnswer(page).getByText("2/2").waitFor();
   await lastAnswer(page).getByRole("button", { name: "Previous branch" }).click();
   await lastAnswer(page).getByText("1/2").waitFor();
-  assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [1, 1]);
+  await eventually(async () => assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [1, 1]));
 }
 
 export async function a_conversation_can_continue_with_another_model(context) {
@@ -112,16 +112,16 @@ export async function a_conversation_can_continue_with_another_model(context) {
   await page.getByRole("searchbox", { name: "Search models" }).fill("inspector");
   await page.locator(".model-row:enabled").first().click();
   const answer = await sendAndWait(page, "Hello");
-  assert.match(await answer.innerText(), /not a language model/);
+  await eventually(async () => assert.match(await answer.innerText(), /not a language model/));
   await page.reload();
   await waitForAnswer(page, 2);
-  assert.match(await page.locator(".bar .model").innerText(), /inspector/i);
+  await eventually(async () => assert.match(await page.locator(".bar .model").innerText(), /inspector/i));
 }
 
 export async function reasoning_is_collapsed(context) {
   const page = await context.visit("/", { on: "echo" });
   const answer = await sendAndWait(page, "Say: <think>hidden depths</think>the surface");
-  assert.equal(await answer.getByText("hidden depths").isVisible(), false);
+  await eventually(async () => assert.equal(await answer.getByText("hidden depths").isVisible(), false));
   await answer.getByText("Thoughts").click();
   await answer.getByText("hidden depths").waitFor();
 }
@@ -139,16 +139,16 @@ async function seePicture(context, settings = {}) {
 
 export async function the_inspector_says_what_it_saw_and_folds_the_facts(context) {
   const { page, answer } = await seePicture(context);
-  assert.match(await answer.innerText(), /not a language model[^]*Image 1, wall\.png: 2 × 2 pixels/);
+  await eventually(async () => assert.match(await answer.innerText(), /not a language model[^]*Image 1, wall\.png: 2 × 2 pixels/));
   const [summary, facts] = [answer.getByText("Details", { exact: true }), answer.getByText(/sha256 [0-9a-f]{64}/)];
   await summary.waitFor(); // until then the text is plain
-  assert.equal(await facts.isVisible(), false);
+  await eventually(async () => assert.equal(await facts.isVisible(), false));
   await summary.focus();
   await page.keyboard.press("Enter");
   await facts.waitFor();
   await checkAccessibility(page, 2);
   const again = await sendAndWait(page, "describe image 1");
-  assert.doesNotMatch(await again.innerText(), /language model/);
+  await eventually(async () => assert.doesNotMatch(await again.innerText(), /language model/));
 }
 
 export async function the_facts_of_an_answer_are_folded_in_german(context) {
@@ -156,7 +156,7 @@ export async function the_facts_of_an_answer_are_folded_in_german(context) {
   await answer.getByText("Einzelheiten", { exact: true }).click();
   await answer.getByText(/sha256 [0-9a-f]{64}/).waitFor();
   await checkAccessibility(page, 2);
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+  await eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false));
 }
 
 export async function an_answer_is_copied_as_markdown(context) {
@@ -165,14 +165,14 @@ export async function an_answer_is_copied_as_markdown(context) {
   await answer.getByRole("button", { name: "Copy the answer" }).click();
   await answer.getByRole("button", { name: "Copied" }).waitFor();
   await messageBox(page).press("Control+V"); // scripts of the page may not read the clipboard
-  assert.equal(await messageBox(page).inputValue(), "**bold** and `code`");
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "**bold** and `code`"));
 }
 
 export async function a_draft_survives_a_reload(context) {
   const page = await context.visit("/");
   await messageBox(page).fill("not yet sent");
   await page.reload();
-  assert.equal(await messageBox(page).inputValue(), "not yet sent");
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "not yet sent"));
 }
 
 export async function a_long_answer_is_shown_from_its_beginning(context) {
@@ -183,10 +183,10 @@ export async function a_long_answer_is_shown_from_its_beginning(context) {
     const [box, view] = [element.getBoundingClientRect(), document.querySelector(".talk").getBoundingClientRect()];
     return box.bottom > view.top && box.top < view.bottom;
   });
-  assert.equal(await inView(lastAnswer(page).getByText("line 0", { exact: true })), true);
-  assert.equal(await inView(lastAnswer(page).getByText("line 89", { exact: true })), false);
+  await eventually(async () => assert.equal(await inView(lastAnswer(page).getByText("line 0", { exact: true })), true));
+  await eventually(async () => assert.equal(await inView(lastAnswer(page).getByText("line 89", { exact: true })), false));
   await page.getByRole("button", { name: "Go to the newest message" }).click();
-  assert.equal(await inView(lastAnswer(page).getByText("line 89", { exact: true })), true);
+  await eventually(async () => assert.equal(await inView(lastAnswer(page).getByText("line 89", { exact: true })), true));
 }
 
 export async function words_in_a_wide_table_do_not_wrap_and_arabic_text_starts_at_the_right(context) {
@@ -198,8 +198,8 @@ export async function words_in_a_wide_table_do_not_wrap_and_arabic_text_starts_a
     range.selectNodeContents(element);
     return { lines: range.getClientRects().length, left: range.getBoundingClientRect().left };
   });
-  assert.equal((await rectOf(answer.getByRole("cell", { name: "value" }).first())).lines, 1);
-  assert.ok((await rectOf(answer.getByText("مرحبا"))).left > (await rectOf(answer.getByText("hello"))).left + 100);
+  await eventually(async () => assert.equal((await rectOf(answer.getByRole("cell", { name: "value" }).first())).lines, 1));
+  await eventually(async () => assert.ok((await rectOf(answer.getByText("مرحبا"))).left > (await rectOf(answer.getByText("hello"))).left + 100));
 }
 
 export async function continuing_a_stopped_text_sends_a_message(context) {
@@ -209,11 +209,11 @@ export async function continuing_a_stopped_text_sends_a_message(context) {
   await waitForAnswer(page, 2);
   await userMessages(page).nth(1).getByText("Go on.").waitFor();
   await answers(page).first().getByText("Stopped.").waitFor();
-  assert.equal(await page.getByRole("button", { name: "Continue" }).count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Continue" }).count(), 0));
 }
 
 export async function a_complete_answer_has_no_continue_button(context) {
   const page = await context.visit("/", { on: "echo" });
   const answer = await sendAndWait(page, "Say: all of it");
-  assert.equal(await answer.getByRole("button", { name: "Continue" }).count(), 0);
+  await eventually(async () => assert.equal(await answer.getByRole("button", { name: "Continue" }).count(), 0));
 }

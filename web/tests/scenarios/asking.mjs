@@ -1,6 +1,6 @@
 // Settings of one conversation, presets of them, and favourite models.
 import { checkAccessibility, PHONE } from "../accessibility_check.mjs";
-import { assert, conversationId, leaveDialogs, sendAndWait, textsOf } from "../actions.mjs";
+import { assert, conversationId, leaveDialogs, sendAndWait, textsOf, eventually } from "../actions.mjs";
 
 const as = (id, more = {}) => ({ on: "accounts", extraHTTPHeaders: { authorization: `Bearer ${id}` }, ...more });
 const opener = (page) => page.locator(".bar").getByRole("button", { name: "Settings of this conversation" });
@@ -29,7 +29,7 @@ async function keepPreset(page, name) {
 
 export async function settings_of_a_conversation_are_stored_and_shown_above_the_composer(context) {
   const [page, path] = await startConversation(context, "uma");
-  assert.equal(await note(page).count(), 0);
+  await eventually(async () => assert.equal(await note(page).count(), 0));
   await open(page);
   await field(page, "Instructions").fill("Answer in rhymes.");
   await field(page, "Temperature").fill("0.25");
@@ -44,11 +44,11 @@ export async function settings_of_a_conversation_are_stored_and_shown_above_the_
   await page.reload();
   await note(page).getByRole("button", { name: /2 tools off/ }).click();
   await context.until("the panel shows what is stored", async () => (await field(page, "Temperature").inputValue()) === "0.25");
-  assert.equal(await panel(page).getByRole("checkbox", { name: "chart" }).isChecked(), false);
+  await eventually(async () => assert.equal(await panel(page).getByRole("checkbox", { name: "chart" }).isChecked(), false));
   await panel(page).getByRole("button", { name: "Clear all" }).click();
   await save(page);
   await note(page).waitFor({ state: "detached" });
-  assert.equal((await context.get(page, path)).tools, null);
+  await eventually(async () => assert.equal((await context.get(page, path)).tools, null));
 }
 
 export async function a_new_conversation_gets_its_settings_with_its_first_message_by_keyboard_alone(context) {
@@ -58,14 +58,14 @@ export async function a_new_conversation_gets_its_settings_with_its_first_messag
   await panel(page).getByRole("group", { name: "Tools" }).waitFor();
   await field(page, "Temperature").focus();
   await page.keyboard.type("9");
-  assert.equal(await field(page, "Temperature").getAttribute("aria-invalid"), "true");
+  await eventually(async () => assert.equal(await field(page, "Temperature").getAttribute("aria-invalid"), "true"));
   await page.keyboard.press("Backspace");
   await page.keyboard.type("0.5");
   await panel(page).getByRole("checkbox", { name: "chart" }).focus();
   await page.keyboard.press("Space");
   await page.keyboard.press("Enter");
   await note(page).getByText("Here only: temperature 0.5, 1 tool off").waitFor();
-  assert.ok(await opener(page).evaluate((button) => button === document.activeElement));
+  await eventually(async () => assert.ok(await opener(page).evaluate((button) => button === document.activeElement)));
   await sendAndWait(page, "Hello");
   const stored = await context.get(page, `/api/conversations/${await conversationId(page)}/settings`);
   assert.deepEqual([stored.temperature, stored.tools.includes("chart")], [0.5, false]);
@@ -98,7 +98,7 @@ export async function presets_are_kept_used_renamed_and_deleted(context) {
   await note(page).waitFor({ state: "detached" });
   await open(page);
   await panel(page).getByRole("button", { name: "Poet", exact: true }).click();
-  assert.equal(await field(page, "Instructions").inputValue(), "Answer in rhymes.");
+  await eventually(async () => assert.equal(await field(page, "Instructions").inputValue(), "Answer in rhymes."));
   await field(page, "Instructions").fill("Answer in verses.");
   await panel(page).getByRole("button", { name: "Replace Poet with what is set below" }).click();
   await panel(page).getByText("Poet has what is set below.").waitFor();
@@ -106,11 +106,11 @@ export async function presets_are_kept_used_renamed_and_deleted(context) {
   await panel(page).getByRole("textbox", { name: "Name of the preset" }).fill("Bard");
   await page.keyboard.press("Enter");
   await panel(page).getByRole("button", { name: "Bard", exact: true }).waitFor();
-  assert.equal((await context.get(page, "/api/presets")).presets[0].settings.instructions, "Answer in verses.");
+  await eventually(async () => assert.equal((await context.get(page, "/api/presets")).presets[0].settings.instructions, "Answer in verses."));
   await panel(page).getByRole("button", { name: "Delete Bard" }).click();
   await panel(page).getByRole("group", { name: "Delete the preset Bard?" }).getByRole("button", { name: "Delete" }).click();
   await panel(page).getByText("Bard is deleted.").waitFor();
-  assert.deepEqual((await context.get(page, "/api/presets")).presets, []);
+  await eventually(async () => assert.deepEqual((await context.get(page, "/api/presets")).presets, []));
 }
 
 export async function an_older_edit_of_another_tab_is_refused_in_words(context) {
@@ -126,7 +126,7 @@ export async function an_older_edit_of_another_tab_is_refused_in_words(context) 
   await field(other, "Instructions").fill("Mine.");
   await save(other);
   await panel(other).getByText("These settings were changed elsewhere").waitFor();
-  assert.equal(await field(other, "Instructions").inputValue(), "Mine.");
+  await eventually(async () => assert.equal(await field(other, "Instructions").inputValue(), "Mine."));
   await save(other, "Save mine");
   await note(page).getByText("Here only: own instructions").waitFor();
   await open(page);
@@ -152,10 +152,10 @@ export async function what_could_not_be_saved_is_kept_and_can_be_saved_again(con
   await panel(page).waitFor({ state: "hidden" });
   await page.unroute(`**${path}`);
   await open(page);
-  assert.equal(await field(page, "Instructions").inputValue(), "Be brief.");
+  await eventually(async () => assert.equal(await field(page, "Instructions").inputValue(), "Be brief."));
   await save(page);
   await note(page).getByText("own instructions").waitFor();
-  assert.equal((await context.get(page, path)).instructions, "Be brief.");
+  await eventually(async () => assert.equal((await context.get(page, path)).instructions, "Be brief."));
 }
 
 export async function starred_models_come_first_in_the_list(context) {
@@ -165,12 +165,12 @@ export async function starred_models_come_first_in_the_list(context) {
   await page.locator(".bar .model").click();
   await list.getByRole("button", { name: "Favourite: Inspector (gemini)" }).click();
   await context.until("the star is stored", async () => (await context.get(page, "/api/settings")).favourites.length === 1);
-  assert.ok(!(await sections()).includes("Favourites"));
+  await eventually(async () => assert.ok(!(await sections()).includes("Favourites")));
   const star = list.getByRole("button", { name: "Favourite: Inspector (gemini)", pressed: true });
-  assert.ok(await star.evaluate((button) => button === document.activeElement));
+  await eventually(async () => assert.ok(await star.evaluate((button) => button === document.activeElement)));
   await page.keyboard.press("Escape");
   await page.locator(".bar .model").click();
-  assert.equal((await sections())[0], "Favourites");
+  await eventually(async () => assert.equal((await sections())[0], "Favourites"));
   await checkAccessibility(page, context.input.displays ?? 2);
   await list.getByRole("region", { name: "Favourites" }).getByRole("button", { name: /^Inspector \(gemini\)/ }).click();
   await page.locator(".bar").getByRole("button", { name: /^Model: ?Inspector/ }).waitFor();
@@ -195,5 +195,5 @@ export async function the_panel_is_accessible_in_german_on_a_phone(context) {
   await opened.getByRole("button", { name: "Speichern", exact: true }).click();
   await page.getByText("Nur hier: Temperatur 0,5").waitFor();
   await checkAccessibility(page, context.input.displays ?? 2);
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width);
+  await eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width));
 }

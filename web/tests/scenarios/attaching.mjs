@@ -1,6 +1,6 @@
 // Files that are attached by their address, which the server downloads.
 import { checkAccessibility, PHONE } from "../accessibility_check.mjs";
-import { assert, messageBox, sendAndWait, userMessages } from "../actions.mjs";
+import { assert, messageBox, sendAndWait, userMessages, eventually } from "../actions.mjs";
 import { tray, waitForUploads } from "../attachments.mjs";
 
 const opener = (page) => page.getByRole("button", { name: "Attach from an address", exact: true });
@@ -19,7 +19,7 @@ async function attachFrom(page, address) {
 
 /** Sooner than after the 60 seconds that a download may take. */
 const untilOpen = (context, count) =>
-  context.until(`${count} downloads`, async () => (await context.call("count_downloads")) === count, 20_000);
+  context.until(`${count} downloads`, async () => (await context.call("count_downloads")) === count);
 
 export async function a_picture_at_an_address_is_an_attachment_like_any_other(context) {
   const page = await context.visit("/");
@@ -42,18 +42,18 @@ export async function an_address_is_attached_by_keys_alone(context) {
   await opener(page).focus();
   await page.keyboard.press("Enter");
   await field(page).waitFor();
-  assert.ok(await field(page).evaluate((input) => input === document.activeElement), "the field has the focus");
+  await eventually(async () => assert.ok(await field(page).evaluate((input) => input === document.activeElement), "the field has the focus"));
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.keyboard.press("Escape");
   await untilClosed(page);
-  assert.ok(await opener(page).evaluate((button) => button === document.activeElement), "the focus is back");
+  await eventually(async () => assert.ok(await opener(page).evaluate((button) => button === document.activeElement), "the focus is back"));
   await page.keyboard.press("Enter");
   await field(page).waitFor();
   await page.keyboard.type("https://pictures.test/red.png");
   await page.keyboard.press("Enter");
   await waitForUploads(page);
-  assert.ok(await messageBox(page).evaluate((box) => box === document.activeElement), "the message can be written");
-  assert.equal(await userMessages(page).count(), 0, "nothing was sent");
+  await eventually(async () => assert.ok(await messageBox(page).evaluate((box) => box === document.activeElement), "the message can be written"));
+  await eventually(async () => assert.equal(await userMessages(page).count(), 0, "nothing was sent"));
 }
 
 export async function a_download_shows_its_progress_on_a_phone(context) {
@@ -62,8 +62,8 @@ export async function a_download_shows_its_progress_on_a_phone(context) {
   await untilOpen(context, 1);
   await tray(page).getByText(/^\d+ bytes of \d+ bytes$/).waitFor();
   await tray(page).getByRole("progressbar", { name: "Upload of slow.png" }).waitFor();
-  assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isEnabled(), false);
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "no overflow");
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isEnabled(), false));
+  await eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "no overflow"));
   await checkAccessibility(page, context.input.displays ?? 2);
   await context.call("resume_downloads");
   await waitForUploads(page);
@@ -87,7 +87,7 @@ export async function an_address_that_can_not_be_attached_says_why(context) {
   await tray(page).getByText(/127\.0\.0\.1 is asked for without encryption: use https/).waitFor();
   await attachFrom(page, "file:///etc/passwd");
   await tray(page).getByText(/has the scheme 'file': use https/).waitFor();
-  assert.equal(await tray(page).locator(".tray-problem").count(), 3);
+  await eventually(async () => assert.equal(await tray(page).locator(".tray-problem").count(), 3));
   await checkAccessibility(page, context.input.displays ?? 2);
   await tray(page).getByRole("button", { name: "Try photo.jpg again" }).click();
   await tray(page).getByText(/sends a web page in place of the file/).waitFor();
@@ -98,5 +98,5 @@ export async function a_server_that_fetches_nothing_has_no_button_for_it(context
   await page.getByRole("button", { name: "Attach files" }).waitFor();
   await context.until("the limits are known", async () => (await context.get(page, "/api/me")).addresses === false);
   await sendAndWait(page, "Say: hello");
-  assert.equal(await opener(page).count(), 0);
+  await eventually(async () => assert.equal(await opener(page).count(), 0));
 }

@@ -1,5 +1,5 @@
 // Diagrams in answers: drawn in a sandbox without network, shown as images.
-import { answers, assert, send, sendAndWait } from "../actions.mjs";
+import { answers, assert, send, sendAndWait, eventually } from "../actions.mjs";
 
 const FENCE = "```";
 const block = (...lines) => `${FENCE}mermaid\n${lines.join("\n")}\n${FENCE}`;
@@ -11,10 +11,10 @@ export async function a_diagram_is_drawn_and_shows_its_source(context) {
   const answer = await sendAndWait(page, `Say: ${block("flowchart LR", "  accTitle: How it starts", "  A[Start] --> B{Ready?}")}`);
   const image = opener(answer).getByRole("img");
   await image.waitFor();
-  assert.equal(await image.getAttribute("alt"), "How it starts");
+  await eventually(async () => assert.equal(await image.getAttribute("alt"), "How it starts"));
   await context.until("the image is loaded", () => isLoaded(image));
   await answer.getByRole("button", { name: "Show the source" }).click();
-  assert.match(await answer.locator(".code pre").innerText(), /A\[Start\] --> B/);
+  await eventually(async () => assert.match(await answer.locator(".code pre").innerText(), /A\[Start\] --> B/));
   await answer.getByRole("button", { name: "Show the source" }).click();
   await opener(answer).click();
   await page.getByRole("dialog", { name: "Pictures of this conversation" }).getByRole("img", { name: "How it starts" }).waitFor();
@@ -28,7 +28,7 @@ export async function a_diagram_is_drawn_when_its_block_is_complete(context) {
   assert.equal(page.frames().length, 1); // nothing of mermaid is loaded yet
   await context.call("resume");
   await opener(answer).waitFor();
-  assert.doesNotMatch(await answer.innerText(), /more/);
+  await eventually(async () => assert.doesNotMatch(await answer.innerText(), /more/));
   await context.call("resume");
 }
 
@@ -81,7 +81,7 @@ export async function a_diagram_that_never_ends_leaves_the_page_usable(context) 
   const long = block("flowchart LR", `A["${"words ".repeat(10_000)}"]`);
   const answer = await sendAndWait(page, `Say: ${arrow}\n\n${long}\n\n${block("flowchart LR", "C --> D")}`);
   await opener(answer).waitFor();
-  assert.equal(await answer.getByText("Diagram that can’t be drawn").count(), 2);
+  await eventually(async () => assert.equal(await answer.getByText("Diagram that can’t be drawn").count(), 2));
   assert.equal(page.frames().length, 2);
   await sendAndWait(page, "Say: still here");
 }

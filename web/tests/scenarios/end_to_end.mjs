@@ -1,5 +1,5 @@
 // Two conversations from start to end, run with each API.
-import { answers, sendAndWait, assert, waitForImages, conversationId, userMessages } from "../actions.mjs";
+import { answers, sendAndWait, assert, waitForImages, conversationId, userMessages, eventually } from "../actions.mjs";
 import { attach } from "../attachments.mjs";
 
 const file = ({ name, media_type, data }) => ({ name, mimeType: media_type, buffer: Buffer.from(data, "base64") });
@@ -9,7 +9,7 @@ export async function a_document_is_read_by_the_model_and_quoted(context) {
   await attach(page, file(context.input.document));
   const answer = await sendAndWait(page, "What is the total of this invoice?");
   await answer.getByText("get_document", { exact: true }).waitFor();
-  assert.match(await answer.innerText(), new RegExp(context.input.quote));
+  await eventually(async () => assert.match(await answer.innerText(), new RegExp(context.input.quote)));
   await userMessages(page).getByRole("figure", { name: /^document 1: / }).waitFor();
   await answer.getByRole("button", { name: /What the model saw/ }).click();
   const panel = page.getByRole("dialog", { name: "What the model saw" });
@@ -24,18 +24,18 @@ export async function pictures_keep_their_numbers_across_uploads_tools_and_a_rel
   await sendAndWait(page, "Here are two of mine.");
   const shown = await sendAndWait(page, ["red", "green", "blue"].map((color) => `/gdrive_display_image name=${color}`).join("\n"));
   await waitForImages(context, shown);
-  assert.deepEqual(await shown.locator(".file-badge").allInnerTexts(), ["image 3", "image 4", "image 5"]);
-  assert.match(await shown.innerText(), /green\.png/);
+  await eventually(async () => assert.deepEqual(await shown.locator(".file-badge").allInnerTexts(), ["image 3", "image 4", "image 5"]));
+  await eventually(async () => assert.match(await shown.innerText(), /green\.png/));
   await page.reload();
   await waitForImages(context, answers(page).nth(1));
   const compared = await sendAndWait(page, "compare the 2nd drive image to the 1st upload");
-  assert.match(await compared.innerText(), /image 4/i);
+  await eventually(async () => assert.match(await compared.innerText(), /image 4/i));
   const last = await sendAndWait(page, "lets look at 5");
-  assert.match(await last.innerText(), /image 5/i);
+  await eventually(async () => assert.match(await last.innerText(), /image 5/i));
   await page.reload();
   await answers(page).nth(3).waitFor();
   const badges = answers(page).nth(1).locator(".file-badge");
-  assert.deepEqual(await badges.allTextContents(), ["image 3", "image 4", "image 5"]);
-  assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [4, 4]);
+  await eventually(async () => assert.deepEqual(await badges.allTextContents(), ["image 3", "image 4", "image 5"]));
+  await eventually(async () => assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [4, 4]));
   context.result = { id: await conversationId(page) };
 }

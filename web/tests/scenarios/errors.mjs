@@ -1,5 +1,5 @@
 // Errors, and what the page tells users to do about them.
-import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, send, SERVER_STOPPED_ERRORS } from "../actions.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, send, SERVER_STOPPED_ERRORS, eventually } from "../actions.mjs";
 
 export async function without_the_token_the_server_explains_how_to_log_in(context) {
   const page = await context.visit("/");
@@ -49,7 +49,7 @@ export async function a_provider_error_is_shown_and_can_be_retried(context) {
   await page.getByText(/The server is on fire/).first().waitFor();
   await page.getByRole("button", { name: /^(Try again|Answer again)$/ }).first().click();
   await answers(page).last().getByText("all is well").waitFor();
-  assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [1, 1]);
+  await eventually(async () => assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [1, 1]));
 }
 
 export async function retries_for_a_busy_provider_are_shown(context) {
@@ -57,8 +57,8 @@ export async function retries_for_a_busy_provider_are_shown(context) {
   await send(page, "Fail: 529, then say all is well");
   await page.getByText(/asking again/i).waitFor();
   const answer = await waitForAnswer(page, 1);
-  assert.match(await answer.innerText(), /all is well/);
-  assert.equal(await page.getByText(/asking again/i).count(), 0);
+  await eventually(async () => assert.match(await answer.innerText(), /all is well/));
+  await eventually(async () => assert.equal(await page.getByText(/asking again/i).count(), 0));
 }
 
 export async function a_stream_resumes_after_being_offline(context) {
@@ -74,7 +74,7 @@ export async function a_stream_resumes_after_being_offline(context) {
   const answer = await waitForAnswer(page, 1);
   await answer.getByText("one two").waitFor();
   await context.until("the notice is gone", async () => !(await page.getByText(/You are offline/).count()));
-  assert.equal(await answers(page).count(), 1);
+  await eventually(async () => assert.equal(await answers(page).count(), 1));
 }
 
 export async function two_messages_at_the_same_time_lose_no_text(context) {
@@ -92,8 +92,8 @@ export async function two_messages_at_the_same_time_lose_no_text(context) {
   await context.call("resume");
   await waitForAnswer(other, 2);
   const last = await sendAndWait(other, "Say: yours");
-  assert.match(await last.innerText(), /yours/);
-  assert.equal(await userMessages(other).count(), 3);
+  await eventually(async () => assert.match(await last.innerText(), /yours/));
+  await eventually(async () => assert.equal(await userMessages(other).count(), 3));
 }
 
 export async function an_approval_survives_a_server_restart(context) {
@@ -107,7 +107,7 @@ export async function an_approval_survives_a_server_restart(context) {
   await question.getByRole("button", { name: "Yes, run it" }).click();
   const answer = await waitForAnswer(page);
   await answer.getByText("done").waitFor();
-  assert.equal(await answers(page).count(), 1);
+  await eventually(async () => assert.equal(await answers(page).count(), 1));
 }
 
 export async function a_conversation_that_failed_to_load_is_loaded_later(context) {

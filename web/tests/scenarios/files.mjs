@@ -1,5 +1,5 @@
 // Files: attaching, showing, referring to them and deleting them.
-import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send } from "../actions.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send, eventually } from "../actions.mjs";
 import { docFile, acceptAllFiles, drop, paste, attach, fileInput, imageFile, textFile, tray, waitForUploads } from "../attachments.mjs";
 
 export async function a_chosen_file_is_sent_with_the_message(context) {
@@ -7,17 +7,17 @@ export async function a_chosen_file_is_sent_with_the_message(context) {
   await attach(page, textFile("notes.txt", "The harbour opens at seven."));
   await tray(page).getByText("notes.txt").waitFor();
   const answer = await sendAndWait(page, "When does the harbour open?");
-  assert.match(await answer.innerText(), /seven/);
+  await eventually(async () => assert.match(await answer.innerText(), /seven/));
   await userMessages(page).getByRole("figure", { name: "text 1: notes.txt" }).waitFor();
-  assert.equal(await tray(page).count(), 0, "nothing is left for the next message");
+  await eventually(async () => assert.equal(await tray(page).count(), 0, "nothing is left for the next message"));
 }
 
 export async function dropped_files_are_attached(context) {
   const page = await context.visit("/");
   await drop(page, imageFile("one.png"), imageFile("two.png"));
   await waitForUploads(page);
-  assert.equal(await tray(page).getByRole("listitem").count(), 2);
-  assert.equal(await page.getByText("Drop files to attach them").count(), 0);
+  await eventually(async () => assert.equal(await tray(page).getByRole("listitem").count(), 2));
+  await eventually(async () => assert.equal(await page.getByText("Drop files to attach them").count(), 0));
 }
 
 export async function a_pasted_picture_gets_a_name(context) {
@@ -34,7 +34,7 @@ export async function an_upload_shows_progress_and_can_be_cancelled(context) {
   await network.send("Network.emulateNetworkConditions", slow);
   await fileInput(page).setInputFiles({ name: "long.txt", mimeType: "text/plain", buffer: Buffer.alloc(3_000_000, "words ") });
   await tray(page).getByText(/^[\d.]+ (kB|MB) of 3\.0 MB$/).waitFor();
-  assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isEnabled(), false);
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isEnabled(), false));
   await tray(page).getByRole("button", { name: "Cancel long.txt" }).click();
   await tray(page).waitFor({ state: "detached" });
 }
@@ -55,8 +55,8 @@ export async function a_damaged_file_is_refused_with_a_message(context) {
   context.allow(/status of 422/);
   await fileInput(page).setInputFiles({ ...imageFile("torn.png"), buffer: imageFile("x").buffer.subarray(0, 40) });
   await tray(page).locator(".tray-problem").waitFor();
-  assert.match(await tray(page).innerText(), /torn\.png/);
-  assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isEnabled(), false);
+  await eventually(async () => assert.match(await tray(page).innerText(), /torn\.png/));
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isEnabled(), false));
 }
 
 export async function attached_files_survive_a_reload(context) {
@@ -103,7 +103,7 @@ export async function a_file_number_in_a_text_links_to_the_file(context) {
   await answer.getByRole("link", { name: "image 1" }).first().click();
   const figure = page.getByRole("figure", { name: "image 1: red.png" });
   await context.until("the file has the focus", () => figure.evaluate((element) => element === document.activeElement));
-  assert.equal(await userMessages(page).last().getByRole("link", { name: "image 9" }).count(), 0, "there is no such file");
+  await eventually(async () => assert.equal(await userMessages(page).last().getByRole("link", { name: "image 9" }).count(), 0, "there is no such file"));
 }
 
 export async function an_at_sign_suggests_files_and_inserts_their_number(context) {
@@ -112,12 +112,12 @@ export async function an_at_sign_suggests_files_and_inserts_their_number(context
   await sendAndWait(page, "/gdrive_display_image name=blue");
   await messageBox(page).pressSequentially("compare @");
   const suggestions = page.getByRole("listbox", { name: "Files of this conversation" });
-  assert.deepEqual(await suggestions.getByRole("option").locator("strong").allInnerTexts(), ["image 2", "image 1"]);
+  await eventually(async () => assert.deepEqual(await suggestions.getByRole("option").locator("strong").allInnerTexts(), ["image 2", "image 1"]));
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await messageBox(page).pressSequentially("with #2");
   await page.keyboard.press("Tab");
-  assert.equal(await messageBox(page).inputValue(), "compare image 1 with image 2 ");
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "compare image 1 with image 2 "));
 }
 
 export async function a_badge_inserts_its_reference_into_the_message(context) {
@@ -125,7 +125,7 @@ export async function a_badge_inserts_its_reference_into_the_message(context) {
   const answer = await sendAndWait(page, "/gdrive_display_image name=red");
   await messageBox(page).fill("describe");
   await answer.getByRole("button", { name: "image 1: write it in your message" }).click();
-  assert.equal((await messageBox(page).inputValue()).trim(), "describe image 1");
+  await eventually(async () => assert.equal((await messageBox(page).inputValue()).trim(), "describe image 1"));
 }
 
 export async function a_file_placed_by_the_model_is_shown_once(context) {
@@ -133,7 +133,7 @@ export async function a_file_placed_by_the_model_is_shown_once(context) {
   await attach(page, imageFile("dot.png"));
   const answer = await sendAndWait(page, "Say: Look:\n\n![a red dot](file:1)\n\nThat was it. ![none](file:7)");
   await waitForImages(context, answer);
-  assert.equal(await answer.getByRole("figure").count(), 1);
+  await eventually(async () => assert.equal(await answer.getByRole("figure").count(), 1));
   const text = await answer.innerText();
   assert.match(text, /Look:[^]*a red dot[^]*That was it/);
   assert.match(text, /\[picture: none\]/);
@@ -146,7 +146,7 @@ export async function pictures_of_parallel_calls_are_in_number_order(context) {
   await waitForImages(context, answer);
   const badges = await answer.locator(".file-badge").allInnerTexts();
   assert.deepEqual(badges, ["image 1", "image 2", "image 3"]);
-  assert.equal(await answers(page).count(), 1);
+  await eventually(async () => assert.equal(await answers(page).count(), 1));
 }
 
 export async function a_refused_file_can_be_removed_by_editing_the_message(context) {
@@ -163,8 +163,8 @@ export async function a_refused_file_can_be_removed_by_editing_the_message(conte
   await page.keyboard.press("Enter");
   await userMessages(page).getByText("2/2").waitFor();
   const answer = await waitForAnswer(page);
-  assert.match(await answer.innerText(), /dot\.png/);
-  assert.equal(await userMessages(page).getByText("old.doc").count(), 0);
+  await eventually(async () => assert.match(await answer.innerText(), /dot\.png/));
+  await eventually(async () => assert.equal(await userMessages(page).getByText("old.doc").count(), 0));
 }
 
 export async function a_file_number_links_to_a_file_that_is_not_rendered_yet(context) {
@@ -201,7 +201,7 @@ export async function a_file_is_deleted_and_its_name_and_number_stay(context) {
     if (state === "reloaded") await page.reload();
     for (const [parent, name] of [[userMessages(page), "image 1: dot.png"], [answers(page), "image 2: red.png"]])
       await parent.getByRole("figure", { name }).getByText("This file was deleted.").waitFor();
-    assert.equal(await page.getByRole("button", { name: /^Delete (red|dot).png/ }).count(), 0, state);
+    await eventually(async () => assert.equal(await page.getByRole("button", { name: /^Delete (red|dot).png/ }).count(), 0, state));
   }
   const { attachments } = await context.get(page, `/api/conversations/${await conversationId(page)}`);
   assert.deepEqual(attachments.map((file) => file.state), ["deleted", "deleted"]);
@@ -227,7 +227,7 @@ async function checkPlayback(context, player) {
   await player.press("Space");
   await context.until("it plays", () => player.evaluate((element) => element.currentTime > 0.2 && !element.paused));
   await player.press("Space");
-  assert.equal(await player.evaluate((element) => element.paused), true);
+  await eventually(async () => assert.equal(await player.evaluate((element) => element.paused), true));
 }
 
 export async function audio_and_video_play_and_csv_is_shown_as_a_table(context) {
@@ -240,8 +240,8 @@ export async function audio_and_video_play_and_csv_is_shown_as_a_table(context) 
   const shown = userMessages(page).last();
   await checkPlayback(context, shown.locator("audio"));
   await checkPlayback(context, shown.locator("video"));
-  assert.equal(Math.round(await shown.locator("audio").evaluate((element) => element.duration)), 5);
+  await eventually(async () => assert.equal(Math.round(await shown.locator("audio").evaluate((element) => element.duration)), 5));
   await shown.getByRole("cell", { name: "blue" }).waitFor();
-  assert.deepEqual(await shown.getByRole("columnheader").allInnerTexts(), ["name", "size"]);
-  assert.deepEqual(await shown.getByRole("cell").allInnerTexts(), ["red, dark", "4", "blue", "7"]);
+  await eventually(async () => assert.deepEqual(await shown.getByRole("columnheader").allInnerTexts(), ["name", "size"]));
+  await eventually(async () => assert.deepEqual(await shown.getByRole("cell").allInnerTexts(), ["red, dark", "4", "blue", "7"]));
 }

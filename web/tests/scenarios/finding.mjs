@@ -1,6 +1,6 @@
 // Finding conversations: searches by words, files and days; pins, tags and the archive; actions and shortcuts by keyboard.
 import { checkAccessibility } from "../accessibility_check.mjs";
-import { answers, assert, conversationId, sendAndWait, textsOf, userMessages } from "../actions.mjs";
+import { answers, assert, conversationId, sendAndWait, textsOf, userMessages, eventually } from "../actions.mjs";
 import { attach, imageFile, textFile } from "../attachments.mjs";
 
 /** A user of the site with accounts, with conversations of nobody else. */
@@ -34,8 +34,8 @@ export async function a_search_leads_to_an_earlier_message_with_its_words(contex
   await search(page).fill("LIGHTHOUSE of");
   const row = results(page).getByRole("listitem").filter({ has: page.locator(`a[href*="${id}"]`) });
   const excerpt = row.locator(".found-text");
-  assert.equal(await excerpt.innerText(), "Where is the <b>lighthouse</b> of Alexandria?");
-  assert.deepEqual(await textsOf(excerpt.locator("mark")), ["lighthouse", "of"]);
+  await eventually(async () => assert.equal(await excerpt.innerText(), "Where is the <b>lighthouse</b> of Alexandria?"));
+  await eventually(async () => assert.deepEqual(await textsOf(excerpt.locator("mark")), ["lighthouse", "of"]));
   await excerpt.click();
   const message = userMessages(page).filter({ hasText: "lighthouse" });
   await context.until("the message is in view", async () => (await message.count()) > 0 && isInView(message));
@@ -53,8 +53,8 @@ export async function a_search_by_the_name_of_a_file_shows_its_picture_and_leads
   const row = found(page, "What came?");
   await row.getByRole("img", { name: "image 1" }).waitFor();
   await context.until("the thumbnail is drawn", () => row.locator("img").evaluate((image) => image.naturalWidth > 0));
-  assert.deepEqual(await textsOf(row.locator(".found-name")), ["harbour at night.png", "<b>harbour notes.txt"]);
-  assert.equal(await results(page).getByRole("listitem").filter({ has: page.locator(".row-title") }).count(), 1);
+  await eventually(async () => assert.deepEqual(await textsOf(row.locator(".found-name")), ["harbour at night.png", "<b>harbour notes.txt"]));
+  await eventually(async () => assert.equal(await results(page).getByRole("listitem").filter({ has: page.locator(".row-title") }).count(), 1));
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.setViewportSize({ width: 1280, height: 800 });
   await row.getByRole("link", { name: "<b>harbour notes.txt", exact: true }).click(); // the excerpt has the name, too
@@ -129,7 +129,7 @@ export async function all_of_a_rows_actions_work_by_keyboard(context) {
   await page.keyboard.press("p");
   await sidebar(page).getByRole("heading", { name: "Pinned" }).waitFor();
   await hasFocus(context, row(page, "<i>Second</i>"), "the pinned row");
-  assert.match(await rows(page).first().innerText(), /Second/);
+  await eventually(async () => assert.match(await rows(page).first().innerText(), /Second/));
   await page.keyboard.press("t");
   await page.getByRole("dialog", { name: "Tags of “<i>Second</i>”" }).waitFor();
   await page.keyboard.type("tax");
@@ -159,7 +159,7 @@ export async function all_of_a_rows_actions_work_by_keyboard(context) {
   await hasFocus(context, row(page, "The third talk"), "the next row");
   await page.keyboard.press("a");
   await hasFocus(context, row(page, "The first talk"), "the row after the archived one");
-  assert.equal(await rows(page).count(), 1);
+  await eventually(async () => assert.equal(await rows(page).count(), 1));
 }
 
 export async function archived_conversations_have_a_view_and_come_back(context) {
@@ -196,14 +196,14 @@ export async function conversations_are_filtered_by_files_days_and_tags(context)
   await hasFocus(context, panel.getByLabel("Files"), "the first filter");
   await panel.getByLabel("Files").selectOption("Pictures");
   await found(page, "A picture").locator("img").waitFor();
-  assert.equal(await rows(page).count(), 1);
+  await eventually(async () => assert.equal(await rows(page).count(), 1));
   await panel.getByLabel("Files").selectOption("Any kind, or none");
   const today = await page.evaluate(() => [new Date().getFullYear(), new Date().getMonth() + 1, new Date().getDate()].map((part) => String(part).padStart(2, "0")).join("-"));
   const next = new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10);
   await panel.getByLabel("From").fill(today);
   await panel.getByLabel("To", { exact: true }).fill(today);
   await context.until("both are of today", async () => (await headings(page)).includes("2 conversations found"));
-  assert.equal(await panel.getByLabel("To", { exact: true }).inputValue(), today);
+  await eventually(async () => assert.equal(await panel.getByLabel("To", { exact: true }).inputValue(), today));
   await panel.getByLabel("To", { exact: true }).fill("");
   await panel.getByLabel("From").fill(next);
   await results(page).getByText("Nothing found").waitFor();
@@ -217,7 +217,7 @@ export async function conversations_are_filtered_by_files_days_and_tags(context)
   await page.getByRole("button", { name: "Close", exact: true }).last().click();
   await panel.getByLabel("Tag").selectOption(`${HOSTILE} (1)`);
   await found(page, "A text").getByRole("button", { name: HOSTILE }).waitFor();
-  assert.equal(await rows(page).count(), 1);
+  await eventually(async () => assert.equal(await rows(page).count(), 1));
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.setViewportSize({ width: 1280, height: 800 });
   await panel.getByLabel("Tag").press("Escape");
@@ -242,7 +242,7 @@ export async function a_change_that_fails_says_so_and_leaves_the_row(context) {
   await page.keyboard.type("tax");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").getByText("the disk is full").waitFor();
-  assert.equal(await page.getByRole("combobox", { name: "New tag" }).inputValue(), "tax");
+  await eventually(async () => assert.equal(await page.getByRole("combobox", { name: "New tag" }).inputValue(), "tax"));
   await page.keyboard.press("Escape");
   await row(page, "A talk that stays").waitFor();
 }
@@ -251,7 +251,7 @@ export async function a_question_mark_shows_all_shortcuts_unless_it_is_typed(con
   const page = await context.visit("/");
   const box = page.getByRole("textbox", { name: "Message", exact: true });
   await box.press("?");
-  assert.equal(await box.inputValue(), "?");
+  await eventually(async () => assert.equal(await box.inputValue(), "?"));
   await page.getByRole("link", { name: "Settings", exact: true }).focus();
   await page.keyboard.press("?");
   const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
@@ -278,7 +278,7 @@ export async function finding_works_on_a_phone_in_german(context) {
   await page.locator(".composer-text").fill("Was ist im Hafen?");
   await page.locator("button.send:enabled").click();
   await page.locator(".answer .receipts-opener").waitFor();
-  const fits = async (what) => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, what);
+  const fits = (what) => eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, what));
   await page.getByRole("button", { name: "Unterhaltungen" }).click();
   await page.getByRole("button", { name: "Aktionen für Was ist im Hafen?" }).click();
   await page.getByRole("menuitem", { name: "Umbenennen" }).waitFor();

@@ -1,6 +1,6 @@
 // A conversation that is too long for the model: the page says what another answer would leave out before it does so.
 import { checkAccessibility, DESKTOP } from "../accessibility_check.mjs";
-import { answers, assert, conversationId, send, sendAndWait, waitForAnswer } from "../actions.mjs";
+import { answers, assert, conversationId, send, sendAndWait, waitForAnswer, eventually } from "../actions.mjs";
 import { attach, textFile } from "../attachments.mjs";
 
 export async function a_full_context_says_what_can_be_left_out_and_answers_again(context) {
@@ -11,7 +11,7 @@ export async function a_full_context_says_what_can_be_left_out_and_answers_again
   await send(page, "Full: 25000");
   const choice = page.getByRole("region", { name: "The conversation is longer than the model takes." });
   await choice.getByText("The conversation is longer than the 25,000 tokens that the model takes.").waitFor();
-  assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0); // it would fail again
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0)); // it would fail again
   await choice.getByText("5 messages and 1 file would be left out").click();
   await choice.getByText(/^Say: the first long message/).waitFor();
   await choice.getByText(/notes.txt/).waitFor();
@@ -24,11 +24,11 @@ export async function a_full_context_says_what_can_be_left_out_and_answers_again
   await choice.getByRole("button", { name: "Leave them out and answer again" }).click();
   await waitForAnswer(page);
   await answers(page).last().getByText("It fits now.").waitFor();
-  assert.equal(await choice.count(), 0);
+  await eventually(async () => assert.equal(await choice.count(), 0));
   const { settings } = await context.get(page, `/api/conversations/${await conversationId(page)}`);
   assert.equal(settings.on_full, "drop_oldest");
   await sendAndWait(page, "Full: 25000"); // without a question this time
   await answers(page).last().getByText("It fits now.").waitFor();
   await page.getByText("Here only: Leave the oldest messages out").click();
-  assert.equal(await page.getByRole("combobox", { name: /too long for the model/ }).inputValue(), "drop_oldest");
+  await eventually(async () => assert.equal(await page.getByRole("combobox", { name: /too long for the model/ }).inputValue(), "drop_oldest"));
 }

@@ -1,5 +1,5 @@
 // Hostile files and texts run no script and reach no other host; context.mjs detects both.
-import { waitForAnswer, answers, sendAndWait, assert, send } from "../actions.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, send, eventually } from "../actions.mjs";
 
 /** Console errors of a browser that blocks a script or a request. */
 const BLOCKED = [/Content Security Policy/, /Content-Security-Policy/, /sandboxed/, /Not allowed to load local resource/];
@@ -113,7 +113,7 @@ export async function a_bad_link_does_nothing_when_clicked(context) {
   await answer.getByText("two").click();
   assert.equal(page.context().pages().length, 1);
   const link = answer.getByRole("link", { name: "three" });
-  assert.equal(await link.getAttribute("rel"), "noopener noreferrer nofollow");
+  await eventually(async () => assert.equal(await link.getAttribute("rel"), "noopener noreferrer nofollow"));
 }
 
 /** Must fail: shows that the checks detect what happens on an unprotected page. */

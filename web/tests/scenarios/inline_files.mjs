@@ -1,5 +1,5 @@
 // Files of tools that the model places in its text by Markdown: each is shown once, wherever it is placed.
-import { answers, sendAndWait, assert, waitForImages } from "../actions.mjs";
+import { answers, sendAndWait, assert, waitForImages, eventually } from "../actions.mjs";
 
 /** An answer in which a tool shows image 1 and the model then writes a text; checked again after a reload. */
 async function answerWith(context, text) {
@@ -11,25 +11,25 @@ async function answerWith(context, text) {
     await answer.getByText("the end", { exact: true }).waitFor();
     await answer.locator(".prose:not(.prose-plain)").waitFor();
     await waitForImages(context, answer);
-    assert.equal(await answer.getByRole("figure", { name: "image 1: red.png" }).count(), 1, state);
+    await eventually(async () => assert.equal(await answer.getByRole("figure", { name: "image 1: red.png" }).count(), 1, state));
   }
   return answers(page).last();
 }
 
 export async function a_placed_file_is_shown_in_the_text(context) {
   const answer = await answerWith(context, "Look:\n\n![the wall](file:1)\n\nthe end");
-  assert.equal(await answer.locator(".prose figure").count(), 1);
+  await eventually(async () => assert.equal(await answer.locator(".prose figure").count(), 1));
 }
 
 export async function a_file_placed_twice_is_shown_at_the_first_place(context) {
   const answer = await answerWith(context, "![the wall](file:1)\n\n![the same wall](file:1)\n\nthe end");
-  assert.match(await answer.innerText(), /the wall[^]*image 1[^]*the same wall/);
+  await eventually(async () => assert.match(await answer.innerText(), /the wall[^]*image 1[^]*the same wall/));
   await answer.getByRole("link", { name: "the same wall" }).waitFor();
 }
 
 export async function a_file_placed_in_a_code_block_is_shown_outside_the_text(context) {
   const answer = await answerWith(context, "```md\n![the wall](file:1)\n```\n\nthe end");
-  assert.equal(await answer.locator(".prose figure").count(), 0);
+  await eventually(async () => assert.equal(await answer.locator(".prose figure").count(), 0));
 }
 
 export async function a_file_placed_in_inline_code_is_shown_outside_the_text(context) {
@@ -44,5 +44,5 @@ export async function a_file_placed_in_reasoning_is_shown_outside_the_text(conte
   const answer = await answerWith(context, "<think>![the wall](file:1)</think>the end");
   await answer.getByText("Thoughts").click();
   await answer.locator(".reasoning-text").getByText("the wall").waitFor();
-  assert.equal(await answer.getByRole("figure").count(), 1);
+  await eventually(async () => assert.equal(await answer.getByRole("figure").count(), 1));
 }

@@ -1,6 +1,6 @@
 // Keys of providers are entered in the settings: tested, stored, never shown, deleted.
 import { checkAccessibility } from "../accessibility_check.mjs";
-import { assert, send, sendAndWait } from "../actions.mjs";
+import { assert, send, sendAndWait, eventually } from "../actions.mjs";
 
 const GOOD = "mistral-standin-key";
 
@@ -81,12 +81,12 @@ export async function a_key_is_tested_stored_and_deleted(context) {
   await enter(page, "Mistral", "sk-wrong-0123456789");
   const alert = page.getByRole("alert").filter({ hasText: "Nothing was stored" });
   await alert.waitFor();
-  assert.ok(!(await alert.textContent()).includes("sk-wrong"));
+  await eventually(async () => assert.ok(!(await alert.textContent()).includes("sk-wrong")));
   await enter(page, "Mistral", GOOD);
   await page.getByText("The key for Mistral works and is stored.").waitFor();
   await answerProposal(page, "Keep the inspector");
   await rowOf(page, "Mistral").getByText(/Key for everyone, .*20\d\d/).waitFor();
-  assert.ok(!(await page.content()).includes(GOOD));
+  await eventually(async () => assert.ok(!(await page.content()).includes(GOOD)));
   await page.getByRole("button", { name: "Delete the key for Mistral" }).click();
   const question = page.getByRole("dialog", { name: "Delete the key for Mistral?" });
   await question.getByText("for everyone on this server").waitFor();
@@ -107,7 +107,7 @@ export async function the_models_of_a_key_can_be_chosen_at_once(context) {
   await page.getByRole("button", { name: "Model:" }).click();
   await page.getByRole("dialog").getByRole("button", { name: /^mistral-large-latest/ }).click();
   const answer = await sendAndWait(page, "Hello");
-  assert.match(await answer.textContent(), /I am the inspector/);
+  await eventually(async () => assert.match(await answer.textContent(), /I am the inspector/));
 }
 
 export async function a_missing_key_leads_to_the_settings(context) {
@@ -138,6 +138,6 @@ export async function a_key_is_entered_by_keyboard_and_not_kept_in_the_browser(c
 export async function a_user_without_the_right_sees_who_may_enter_keys(context) {
   const page = await context.visit("/settings", { on: "accounts", extraHTTPHeaders: { authorization: "Bearer emil" } });
   await page.getByText("Only an administrator may enter keys on this server.").waitFor();
-  assert.equal(await page.getByRole("button", { name: /key for/ }).count(), 0);
-  assert.ok(!(await page.locator(".keys").textContent()).includes("127.0.0.1"));
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: /key for/ }).count(), 0));
+  await eventually(async () => assert.ok(!(await page.locator(".keys").textContent()).includes("127.0.0.1")));
 }

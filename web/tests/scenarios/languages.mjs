@@ -1,6 +1,6 @@
 // The languages of the page: that of the browser, or the user's choice, with words, plurals, numbers and dates.
 import { checkAccessibility, DESKTOP, PHONE } from "../accessibility_check.mjs";
-import { assert, textsOf } from "../actions.mjs";
+import { assert, textsOf, eventually } from "../actions.mjs";
 import { attach, imageFile } from "../attachments.mjs";
 
 const GERMAN = { locale: "de-DE" };
@@ -39,18 +39,18 @@ export async function a_german_browser_sees_german_and_keeps_the_choice_of_engli
   const { loaded, headings } = await watchLanguages(page);
   await page.goto(new URL("/", first.url()).href);
   await page.getByRole("heading", { name: GERMAN_HEADING }).waitFor();
-  assert.deepEqual([await headings(), [...loaded]], [[GERMAN_HEADING], ["de"]]);
-  assert.deepEqual(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]), ["de", "ltr"]);
+  await eventually(async () => assert.deepEqual([await headings(), [...loaded]], [[GERMAN_HEADING], ["de"]]));
+  await eventually(async () => assert.deepEqual(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]), ["de", "ltr"]));
   await page.getByRole("link", { name: "Einstellungen", exact: true }).click();
   await page.getByRole("radio", { name: "English" }).click();
   await page.getByRole("heading", { name: "Settings" }).waitFor();
   await context.until("the title is English", async () => (await page.title()) === "Settings – Show & Tell");
-  assert.ok(await page.getByRole("radio", { name: "English" }).evaluate((radio) => radio === document.activeElement));
+  await eventually(async () => assert.ok(await page.getByRole("radio", { name: "English" }).evaluate((radio) => radio === document.activeElement)));
   loaded.clear();
   await page.goto(new URL("/", first.url()).href);
   await page.getByRole("heading", { name: ENGLISH_HEADING }).waitFor();
-  assert.deepEqual([await headings(), [...loaded]], [[ENGLISH_HEADING], ["en"]]);
-  assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
+  await eventually(async () => assert.deepEqual([await headings(), [...loaded]], [[ENGLISH_HEADING], ["en"]]));
+  await eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.lang), "en"));
   await page.getByRole("link", { name: "Settings", exact: true }).click();
   await page.getByRole("radio", { name: "As the browser" }).click();
   await page.getByRole("heading", { name: "Einstellungen", exact: true }).waitFor();
@@ -77,13 +77,13 @@ export async function files_are_counted_and_measured_in_the_language_of_the_page
   const page = await context.visit("/", GERMAN);
   await attach(page, imageFile("eins.png"));
   const one = await ask(page, "What came?");
-  assert.match(await one.locator(".receipts-opener").innerText(), /1 Datei(?!en)/);
+  await eventually(async () => assert.match(await one.locator(".receipts-opener").innerText(), /1 Datei(?!en)/));
   await attach(page, imageFile("zwei.png"), imageFile("drei.png"));
   const two = await ask(page, "What came?");
-  assert.match(await two.locator(".receipts-opener").innerText(), /2 Dateien/);
-  assert.match((await textsOf(page.locator(".question figcaption"))).join(" "), /^Bild 1\s+eins\.png\s+79 Byte · 2 × 2 · von Ihnen/);
+  await eventually(async () => assert.match(await two.locator(".receipts-opener").innerText(), /2 Dateien/));
+  await eventually(async () => assert.match((await textsOf(page.locator(".question figcaption"))).join(" "), /^Bild 1\s+eins\.png\s+79 Byte · 2 × 2 · von Ihnen/));
   await page.getByRole("button", { name: "Bild 1: in Ihre Nachricht schreiben" }).click();
-  assert.equal(await page.locator(".composer-text").inputValue(), "image 1 ", "what the server reads");
+  await eventually(async () => assert.equal(await page.locator(".composer-text").inputValue(), "image 1 ", "what the server reads"));
 }
 
 export async function a_reference_in_the_language_of_the_page_leads_to_its_file(context) {
@@ -91,7 +91,7 @@ export async function a_reference_in_the_language_of_the_page_leads_to_its_file(
   await attach(page, imageFile("eins.png"));
   const answer = await ask(page, "Say: Siehe Bild 1, auf image 1.");
   await answer.locator(".reference").nth(1).waitFor();
-  assert.deepEqual(await textsOf(answer.locator(".reference")), ["Bild 1", "image 1"]);
+  await eventually(async () => assert.deepEqual(await textsOf(answer.locator(".reference")), ["Bild 1", "image 1"]));
 }
 
 /** The elements whose words are wider than the window. */
@@ -109,7 +109,7 @@ async function checkView(context, page, name) {
   for (const size of [PHONE, DESKTOP]) {
     await page.setViewportSize(size);
     await context.until(`${name} fits ${size.width} pixels`, async () => (await page.evaluate(cutElements)).length === 0);
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), size.width, name);
+    await eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), size.width, name));
   }
 }
 

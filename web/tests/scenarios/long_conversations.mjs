@@ -1,5 +1,5 @@
 // A conversation of which the page loads the newest messages first.
-import { assert, answers, sendAndWait, userMessages, waitForScrollEnd } from "../actions.mjs";
+import { assert, answers, sendAndWait, userMessages, waitForScrollEnd, eventually } from "../actions.mjs";
 
 const QUESTIONS = 120;
 const SHOWN_AT_FIRST = 50;
@@ -21,10 +21,10 @@ const topOf = (page, number) =>
 
 export async function a_long_conversation_opens_with_its_newest_messages(context) {
   const page = await openLong(context);
-  assert.equal(await userMessages(page).count(), SHOWN_AT_FIRST);
-  assert.match(await userMessages(page).first().textContent(), new RegExp(`Question ${QUESTIONS - SHOWN_AT_FIRST + 1}(?!\\d)`));
+  await eventually(async () => assert.equal(await userMessages(page).count(), SHOWN_AT_FIRST));
+  await eventually(async () => assert.match(await userMessages(page).first().textContent(), new RegExp(`Question ${QUESTIONS - SHOWN_AT_FIRST + 1}(?!\\d)`)));
   await sendAndWait(page, "hello");
-  assert.equal(await userMessages(page).count(), SHOWN_AT_FIRST + 1);
+  await eventually(async () => assert.equal(await userMessages(page).count(), SHOWN_AT_FIRST + 1));
 }
 
 export async function earlier_messages_are_loaded_near_the_top_and_the_view_stays(context) {
@@ -38,9 +38,9 @@ export async function earlier_messages_are_loaded_near_the_top_and_the_view_stay
     return element.getBoundingClientRect().top;
   });
   await waitForQuestions(context, page, QUESTIONS);
-  assert.ok(Math.abs((await topOf(page, first)) - before) < 60, `${before} and then ${await topOf(page, first)}`);
+  await eventually(async () => assert.ok(Math.abs((await topOf(page, first)) - before) < 60, `${before} and then ${await topOf(page, first)}`));
   await context.until("nothing more is offered", async () => (await earlierButton(page).count()) === 0);
-  assert.match(await userMessages(page).first().textContent(), /Question 1(?!\d)/);
+  await eventually(async () => assert.match(await userMessages(page).first().textContent(), /Question 1(?!\d)/));
   await page.getByText("The conversation begins here.").waitFor();
 }
 
@@ -49,10 +49,10 @@ export async function messages_near_the_view_are_laid_out_before_they_are_seen(c
   await page.locator("[data-near]").first().waitFor();
   const isAbove = (element) => element.getBoundingClientRect().bottom < 0;
   const first = page.locator(".message[data-near]").first();
-  assert.equal(await first.evaluate(isAbove), true);
-  assert.equal(await first.evaluate((element) => getComputedStyle(element).contentVisibility), "visible");
+  await eventually(async () => assert.equal(await first.evaluate(isAbove), true));
+  await eventually(async () => assert.equal(await first.evaluate((element) => getComputedStyle(element).contentVisibility), "visible"));
   const far = page.locator(".message:not([data-near])").first();
-  assert.equal(await far.evaluate((element) => getComputedStyle(element).contentVisibility), "auto");
+  await eventually(async () => assert.equal(await far.evaluate((element) => getComputedStyle(element).contentVisibility), "auto"));
 }
 
 export async function a_search_of_the_page_loads_all_messages(context) {

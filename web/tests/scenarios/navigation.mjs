@@ -1,5 +1,5 @@
 // Everything around a conversation: the list, other pages, small screens, dark mode, the keyboard, printing.
-import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages } from "../actions.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, eventually } from "../actions.mjs";
 import { tray, attach, textFile } from "../attachments.mjs";
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
@@ -41,7 +41,7 @@ export async function a_conversation_is_exported_as_an_archive(context) {
   await row.getByRole("button", { name: /^Actions of / }).click();
   const download = page.waitForEvent("download");
   await page.getByRole("menuitem", { name: "Export" }).click();
-  assert.match((await download).suggestedFilename(), /\.zip$/);
+  await eventually(async () => assert.match((await download).suggestedFilename(), /\.zip$/));
 }
 
 export async function back_and_forward_switch_conversations(context) {
@@ -76,7 +76,7 @@ export async function the_matrix_shows_one_kind_of_file_by_mouse_and_keys(contex
   const page = await context.visit("/matrix");
   const headers = page.getByRole("columnheader", { name: /^(image|document|audio|video|text)$/ });
   await page.getByText(/^\d+ families of models$/).waitFor();
-  assert.ok((await headers.count()) >= 5);
+  await eventually(async () => assert.ok((await headers.count()) >= 5));
   await page.getByText("audio", { exact: true }).first().click();
   await context.until("one kind is left", async () => (await headers.allInnerTexts()).every((text) => /audio/i.test(text)));
   await page.keyboard.press("ArrowRight");
@@ -102,8 +102,8 @@ export async function the_page_follows_the_color_scheme_of_the_system(context) {
   const dark = await context.visit("/", { colorScheme: "dark" });
   const light = await context.visit("/", { colorScheme: "light" });
   await messageBox(dark).waitFor();
-  assert.ok(lightness(await backgroundColor(dark)) < 60);
-  assert.ok(lightness(await backgroundColor(light)) > 200);
+  await eventually(async () => assert.ok(lightness(await backgroundColor(dark)) < 60));
+  await eventually(async () => assert.ok(lightness(await backgroundColor(light)) > 200));
 }
 
 export async function everything_fits_on_a_phone(context) {
@@ -111,17 +111,17 @@ export async function everything_fits_on_a_phone(context) {
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);
   await page.getByRole("button", { name: "Draw a chart" }).click();
   const answer = await waitForAnswer(page, 1);
-  assert.equal(await width(), 390, "nothing is wider than the screen");
+  await eventually(async () => assert.equal(await width(), 390, "nothing is wider than the screen"));
   const figure = await answer.getByRole("figure").boundingBox();
   assert.ok(figure.x >= 0 && figure.x + figure.width <= 390);
   await page.getByRole("button", { name: "Conversations" }).click();
   await sidebar(page).getByRole("link", { name: "What models see" }).click();
   await page.getByText(/^\d+ families of models$/).waitFor();
-  assert.equal(await width(), 390);
+  await eventually(async () => assert.equal(await width(), 390));
   await page.getByRole("button", { name: "Conversations" }).click();
   await sidebar(page).getByRole("link", { name: "Settings" }).click();
   await page.getByRole("textbox", { name: "Instructions" }).waitFor();
-  assert.equal(await width(), 390);
+  await eventually(async () => assert.equal(await width(), 390));
 }
 
 export async function everything_works_by_keyboard(context) {
@@ -147,7 +147,7 @@ export async function everything_works_by_keyboard(context) {
     page.evaluate(() => document.activeElement?.getAttribute("aria-label") === "Open image 2 in full"),
   );
   await messageBox(page).press("/");
-  assert.equal(await messageBox(page).inputValue(), "/", "a slash in a message is a slash");
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "/", "a slash in a message is a slash"));
 }
 
 /** The name of the focused element. */
@@ -163,7 +163,7 @@ export async function a_removed_file_is_not_sent(context) {
   await tray(page).getByRole("button", { name: "Remove one.txt" }).click();
   await sendAndWait(page, "What came?");
   await userMessages(page).getByRole("figure", { name: "text 1: two.txt" }).waitFor();
-  assert.equal(await userMessages(page).getByRole("figure").count(), 1);
+  await eventually(async () => assert.equal(await userMessages(page).getByRole("figure").count(), 1));
 }
 
 export async function the_document_itself_never_scrolls(context) {
@@ -175,11 +175,11 @@ export async function the_document_itself_never_scrolls(context) {
     const list = document.querySelector(".talk");
     return { tall: scrollHeight > innerHeight, wide: scrollWidth > innerWidth || list.scrollWidth > list.clientWidth };
   });
-  assert.deepEqual(await sizes(), { tall: false, wide: false }, "a conversation");
+  await eventually(async () => assert.deepEqual(await sizes(), { tall: false, wide: false }, "a conversation"));
   for (const path of ["/settings", "/matrix", "/"]) {
     await page.goto(new URL(path, page.url()).href);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
-    assert.deepEqual(await sizes(), { tall: false, wide: false }, path);
+    await eventually(async () => assert.deepEqual(await sizes(), { tall: false, wide: false }, path));
   }
 }
 
@@ -189,8 +189,8 @@ export async function a_conversation_is_printed_in_full(context) {
   await waitForAnswer(page, 1);
   await page.emulateMedia({ media: "print" });
   const list = page.locator(".talk");
-  assert.equal(await list.evaluate((element) => element.scrollHeight - element.clientHeight), 0);
-  assert.equal(await page.getByRole("textbox", { name: "Message" }).isVisible(), false);
+  await eventually(async () => assert.equal(await list.evaluate((element) => element.scrollHeight - element.clientHeight), 0));
+  await eventually(async () => assert.equal(await page.getByRole("textbox", { name: "Message" }).isVisible(), false));
 }
 
 export async function search_has_a_shortcut_and_arrow_keys(context) {
@@ -203,9 +203,9 @@ export async function search_has_a_shortcut_and_arrow_keys(context) {
   await context.until("the search has the focus", () => search.evaluate((element) => element === document.activeElement));
   await search.press("ArrowDown");
   const first = sidebar(page).locator(".row > a").first();
-  assert.equal(await first.evaluate((element) => element === document.activeElement), true);
+  await eventually(async () => assert.equal(await first.evaluate((element) => element === document.activeElement), true));
   await first.press("ArrowUp");
-  assert.equal(await search.evaluate((element) => element === document.activeElement), true);
+  await eventually(async () => assert.equal(await search.evaluate((element) => element === document.activeElement), true));
 }
 
 export async function the_inspector_is_explained_and_a_missing_key_is_named(context) {

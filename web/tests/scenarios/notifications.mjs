@@ -1,6 +1,6 @@
 // Notifications of long answers that end while the user looks elsewhere.
 import { checkAccessibility } from "../accessibility_check.mjs";
-import { answers, assert, conversationId, send, sendAndWait, waitForAnswer } from "../actions.mjs";
+import { answers, assert, conversationId, send, sendAndWait, waitForAnswer, eventually } from "../actions.mjs";
 import { clickLast, fakeNotifications, shownOn } from "../notification.mjs";
 
 const choiceOn = (page) => page.getByRole("checkbox", { name: "Notify me when a long answer ends" });
@@ -42,16 +42,16 @@ export async function the_browser_asks_after_the_click_alone(context) {
   const page = await context.visit("/settings", { on: "echo" });
   await fakeNotifications(page);
   await choiceOn(page).waitFor();
-  assert.equal(await page.evaluate(() => window.__notifications.asked), 0);
+  await eventually(async () => assert.equal(await page.evaluate(() => window.__notifications.asked), 0));
   await choiceOn(page).focus();
   await page.keyboard.press("Space");
   await context.until("a sample is shown", () => page.evaluate(() => window.__notifications.shown.length === 1));
-  assert.ok(await choiceOn(page).isChecked());
+  await eventually(async () => assert.ok(await choiceOn(page).isChecked()));
   await page.reload();
-  assert.ok(await choiceOn(page).isChecked());
+  await eventually(async () => assert.ok(await choiceOn(page).isChecked()));
   await checkAccessibility(page, context.input.displays ?? 2);
   await choiceOn(page).click();
-  assert.equal(await page.evaluate(() => localStorage.getItem("showandtell.notify")), null);
+  await eventually(async () => assert.equal(await page.evaluate(() => localStorage.getItem("showandtell.notify")), null));
 }
 
 export async function a_browser_that_blocks_or_has_no_notifications_says_so(context) {
@@ -59,13 +59,13 @@ export async function a_browser_that_blocks_or_has_no_notifications_says_so(cont
   await fakeNotifications(page, { answer: "denied" });
   await choiceOn(page).click();
   await page.getByText("Your browser blocks notifications of this page.").waitFor();
-  assert.equal(await choiceOn(page).isChecked(), false);
+  await eventually(async () => assert.equal(await choiceOn(page).isChecked(), false));
   await checkAccessibility(page, context.input.displays ?? 2);
   const other = await context.visit("/settings", { on: "echo" });
   await fakeNotifications(other, { isMissing: true });
   await choiceOn(other).click();
   await other.getByText("This browser shows no notifications of pages").waitFor();
-  assert.equal(await choiceOn(other).isChecked(), false);
+  await eventually(async () => assert.equal(await choiceOn(other).isChecked(), false));
 }
 
 export async function a_long_answer_is_announced_while_another_conversation_is_shown(context) {
@@ -83,10 +83,10 @@ export async function a_long_answer_is_announced_while_another_conversation_is_s
   await page.reload();
   await context.call("resume");
   await untilShown(context, page, 1);
-  assert.deepEqual(await shownOn(page), [["Say: secret⏸ done", "The answer is complete."]]);
+  await eventually(async () => assert.deepEqual(await shownOn(page), [["Say: secret⏸ done", "The answer is complete."]]));
   await clickLast(page);
-  assert.equal(await conversationId(page), id);
-  assert.equal(await page.evaluate(() => window.__notifications.focused), 1);
+  await eventually(async () => assert.equal(await conversationId(page), id));
+  await eventually(async () => assert.equal(await page.evaluate(() => window.__notifications.focused), 1));
   await waitForAnswer(page, 1);
 }
 
@@ -96,7 +96,7 @@ export async function only_a_hidden_page_announces_the_answer_that_it_shows(cont
   await startNew(page);
   await sendAndWait(page, "Say: one");
   await context.until("it was seen", () => page.evaluate(() => localStorage.getItem("showandtell.announced") !== null));
-  assert.deepEqual(await shownOn(page), []);
+  await eventually(async () => assert.deepEqual(await shownOn(page), []));
   await send(page, "Say: two⏸ done");
   await answers(page).nth(1).waitFor();
   await hide(page, true);
@@ -121,7 +121,7 @@ export async function two_tabs_announce_an_answer_once_and_not_while_one_shows_i
   await context.until("it is announced", async () => (await shown()).length > 0);
   const left = (each) => each.evaluate(() => sessionStorage.getItem("showandtell.awaited") ?? "[]");
   await context.until("both looked", async () => (await left(page)) === "[]" && (await left(other)) === "[]");
-  assert.deepEqual(await shown(), [["Say: seen", "The answer is complete."]]);
+  await eventually(async () => assert.deepEqual(await shown(), [["Say: seen", "The answer is complete."]]));
 }
 
 export async function a_call_that_waits_and_a_failure_are_announced(context) {
@@ -136,6 +136,6 @@ export async function a_call_that_waits_and_a_failure_are_announced(context) {
     await hide(page, true);
     await send(page, text);
     await untilShown(context, page, 1);
-    assert.deepEqual(await shownOn(page), [[text, state]]);
+    await eventually(async () => assert.deepEqual(await shownOn(page), [[text, state]]));
   }
 }

@@ -1,5 +1,5 @@
 // Tools that the provider runs itself, and the sources of texts.
-import { answers, assert, conversationId, send, sendAndWait, textsOf, userMessages, waitForAnswer } from "../actions.mjs";
+import { answers, assert, conversationId, send, sendAndWait, textsOf, userMessages, waitForAnswer, eventually } from "../actions.mjs";
 import { checkAccessibility } from "../accessibility_check.mjs";
 import { attach } from "../attachments.mjs";
 
@@ -27,13 +27,13 @@ export async function a_search_of_the_provider_is_shown_with_its_pages(context) 
   for (const state of ["written", "reloaded"]) {
     if (state === "reloaded") await tab.reload();
     await waitForAnswer(tab);
-    assert.match(await card(answer, "web_search").locator("summary").innerText(), /web_search\s+run by the provider\s+query: kiwi\s+done/);
+    await eventually(async () => assert.match(await card(answer, "web_search").locator("summary").innerText(), /web_search\s+run by the provider\s+query: kiwi\s+done/));
     await card(answer, "web_search").locator("summary").click();
     const links = card(answer, "web_search").getByRole("link");
     await links.first().waitFor();
-    assert.deepEqual(await textsOf(links), ["Kiwi", "A bird"]);
-    assert.equal(await links.first().getAttribute("href"), "https://kiwi.example/fruit");
-    assert.match(await links.first().getAttribute("rel"), /noopener/);
+    await eventually(async () => assert.deepEqual(await textsOf(links), ["Kiwi", "A bird"]));
+    await eventually(async () => assert.equal(await links.first().getAttribute("href"), "https://kiwi.example/fruit"));
+    await eventually(async () => assert.match(await links.first().getAttribute("rel"), /noopener/));
   }
 }
 
@@ -62,10 +62,10 @@ export async function a_chart_of_the_providers_code_is_image_1_for_people_and_th
   await tab.getByRole("searchbox", { name: "Search models" }).fill("gpt");
   await tab.locator(".model-row").first().click();
   const next = await sendAndWait(tab, "What is in image 1?");
-  assert.match(await next.innerText(), /Image 1, chart\.png: 160 × 80 pixels, all red\./);
+  await eventually(async () => assert.match(await next.innerText(), /Image 1, chart\.png: 160 × 80 pixels, all red\./));
   await next.getByText("Details", { exact: true }).click();
   await next.getByText(/chart\.png, made by code that the provider ran/).waitFor();
-  assert.match(await next.innerText(), /160 x 80 pixels[^]*red 100%/);
+  await eventually(async () => assert.match(await next.innerText(), /160 x 80 pixels[^]*red 100%/));
 }
 
 export async function a_failed_tool_of_the_provider_says_why(context) {
@@ -86,7 +86,7 @@ export async function a_stopped_run_does_not_leave_a_tool_of_the_provider_runnin
   for (const state of ["stopped", "reloaded"]) {
     if (state === "reloaded") await tab.reload();
     await waitForAnswer(tab);
-    assert.equal(await answer.getByText("running").count(), 0, state);
+    await eventually(async () => assert.equal(await answer.getByText("running").count(), 0, state));
   }
 }
 
@@ -97,11 +97,11 @@ export async function sources_are_footnotes_of_one_paragraph(context) {
     if (state === "reloaded") await tab.reload();
     await waitForAnswer(tab);
     await answer.locator(".source-mark").first().waitFor();
-    assert.equal((await answer.locator(".prose").innerText()).replace(/\s+/g, " ").trim(), "I looked. It is green.1 And it flies not12.", state);
-    assert.equal(await answer.locator(".prose strong").innerText(), "green.", "a mark doesn't change the markdown");
+    await eventually(async () => assert.equal((await answer.locator(".prose").innerText()).replace(/\s+/g, " ").trim(), "I looked. It is green.1 And it flies not12.", state));
+    await eventually(async () => assert.equal(await answer.locator(".prose strong").innerText(), "green.", "a mark doesn't change the markdown"));
     const notes = answer.getByRole("list", { name: "Sources" }).getByRole("listitem");
-    assert.deepEqual(await textsOf(notes.getByRole("link")), ["Kiwi", "A bird"]);
-    assert.match(await notes.first().innerText(), /kiwi\.example[^]*A kiwi is a green fruit\./);
+    await eventually(async () => assert.deepEqual(await textsOf(notes.getByRole("link")), ["Kiwi", "A bird"]));
+    await eventually(async () => assert.match(await notes.first().innerText(), /kiwi\.example[^]*A kiwi is a green fruit\./));
   }
 }
 
@@ -116,7 +116,7 @@ export async function a_mark_shows_its_source_and_leads_to_the_footnote(context)
   await mark.hover();
   await answer.getByRole("tooltip").getByText("birds.example").waitFor();
   await mark.press("Enter");
-  assert.match(await tab.evaluate(() => document.activeElement.innerText), /^A bird/);
+  await eventually(async () => assert.match(await tab.evaluate(() => document.activeElement.innerText), /^A bird/));
 }
 
 export async function a_source_that_is_no_page_of_the_web_is_no_link(context) {
@@ -124,7 +124,7 @@ export async function a_source_that_is_no_page_of_the_web_is_no_link(context) {
   const script = cited("javascript:window.__pwned('source')", "Free money", "Click.");
   const answer = await sendAndWait(tab, blocks(text("Look.", script)));
   await answer.getByRole("list", { name: "Sources" }).getByText("Free money").waitFor();
-  assert.equal(await answer.getByRole("list", { name: "Sources" }).getByRole("link").count(), 0);
+  await eventually(async () => assert.equal(await answer.getByRole("list", { name: "Sources" }).getByRole("link").count(), 0));
 }
 
 const file = (name, mimeType, data) => ({ name, mimeType, buffer: Buffer.from(data, "base64") });
@@ -136,7 +136,7 @@ export async function a_source_in_a_document_opens_its_page(context) {
   const place = { type: "page_location", document_index: 0, document_title: "report.pdf", cited_text: "4", start_page_number: 4, end_page_number: 5 };
   const answer = await sendAndWait(tab, blocks(text("It says four.", place)));
   const note = answer.getByRole("list", { name: "Sources" }).getByRole("listitem");
-  assert.match(await note.innerText(), /^report\.pdf document 1, page 4/);
+  await eventually(async () => assert.match(await note.innerText(), /^report\.pdf document 1, page 4/));
   await note.getByRole("link", { name: "report.pdf" }).click();
   const viewer = tab.getByRole("dialog", { name: "document 1: report.pdf" });
   await viewer.waitFor();
@@ -146,7 +146,7 @@ export async function a_source_in_a_document_opens_its_page(context) {
       return Math.abs(page.top - pages.top) < 60;
     }),
   );
-  assert.equal(await viewer.getByRole("spinbutton", { name: "Page" }).inputValue(), "4");
+  await eventually(async () => assert.equal(await viewer.getByRole("spinbutton", { name: "Page" }).inputValue(), "4"));
 }
 
 /** Reloads a page whose conversation is read as `change` makes it. */
@@ -172,9 +172,9 @@ export async function a_source_in_a_recording_sets_its_player_to_the_time(contex
     messages[1].parts.push(part);
   });
   const note = answer.getByRole("list", { name: "Sources" }).getByRole("listitem");
-  assert.match(await note.innerText(), /^A tone audio 1, 2\.5 s/);
+  await eventually(async () => assert.match(await note.innerText(), /^A tone audio 1, 2\.5 s/));
   await note.getByRole("link", { name: "A tone" }).click();
-  assert.equal(await userMessages(tab).locator("audio").evaluate((player) => player.currentTime), 2.5);
+  await eventually(async () => assert.equal(await userMessages(tab).locator("audio").evaluate((player) => player.currentTime), 2.5));
 }
 
 export async function a_file_of_code_that_the_provider_ran_says_so(context) {
@@ -231,9 +231,9 @@ export async function a_mark_in_the_text_stands_where_its_words_end(context) {
   });
   await answer.locator(".source-mark").first().waitFor();
   const prose = answer.locator(".prose");
-  assert.match(await prose.innerText(), /🥝 is green\.1\s[^]*code\s[^]*2\s[^]*See https:\/\/a\.example\/x3 and ⁅9⁆\.4/);
-  assert.equal(await prose.locator("pre").innerText(), "code\n".trim());
-  assert.equal(await prose.getByRole("link", { name: "https://a.example/x" }).getAttribute("href"), "https://a.example/x");
+  await eventually(async () => assert.match(await prose.innerText(), /🥝 is green\.1\s[^]*code\s[^]*2\s[^]*See https:\/\/a\.example\/x3 and ⁅9⁆\.4/));
+  await eventually(async () => assert.equal(await prose.locator("pre").innerText(), "code\n".trim()));
+  await eventually(async () => assert.equal(await prose.getByRole("link", { name: "https://a.example/x" }).getAttribute("href"), "https://a.example/x"));
 }
 
 export async function sources_are_accessible_and_fit_a_phone(context) {
@@ -245,7 +245,7 @@ export async function sources_are_accessible_and_fit_a_phone(context) {
   await answer.getByRole("link", { name: /Source 3/ }).focus();
   const box = await answer.getByRole("tooltip").boundingBox();
   assert.ok(box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
-  assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390);
+  await eventually(async () => assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390));
   for (const state of await answer.locator(".tool-state").all()) {
     const [words, border] = [await state.boundingBox(), await answer.locator(".tool").first().boundingBox()];
     assert.ok(words.x + words.width < border.x + border.width, "the state is in the card");

@@ -1,6 +1,6 @@
 // Messages that are written while an answer runs: they wait above the box, and can be changed until they are sent.
 import { checkAccessibility } from "../accessibility_check.mjs";
-import { answers, assert, conversationId, messageBox, send, textsOf, userMessages, waitForAnswer } from "../actions.mjs";
+import { answers, assert, conversationId, messageBox, send, textsOf, userMessages, waitForAnswer, eventually } from "../actions.mjs";
 import { attach, textFile } from "../attachments.mjs";
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2, colorScheme: "dark" };
@@ -38,20 +38,20 @@ async function waitForWords(context, page, count, words) {
 
 export async function messages_are_sent_one_after_the_other_when_answers_have_ended(context) {
   const page = await startAnswer(context);
-  assert.equal(await page.getByRole("button", { name: "Send after this answer" }).count(), 0, "nothing is written");
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Send after this answer" }).count(), 0, "nothing is written"));
   await attach(page, textFile("notes.txt", "words"));
   await add(page, "Say: three");
   await add(page, "Say: four");
-  assert.equal(await messageBox(page).inputValue(), "");
-  assert.deepEqual(await texts(page), ["Say: three", "Say: four"]);
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), ""));
+  await eventually(async () => assert.deepEqual(await texts(page), ["Say: three", "Say: four"]));
   await items(page).first().getByText("notes.txt").waitFor();
   await action(page, "Send “Say: four” earlier").click();
   await context.until("they changed places", async () => (await texts(page))[0] === "Say: four");
   await context.call("resume");
   await answers(page).nth(2).waitFor();
   await waitForWords(context, page, 3, /three/);
-  assert.equal(await queue(page).count(), 0);
-  assert.deepEqual((await answers(page).locator(".prose").allInnerTexts()).map((text) => text.trim()), ["one two", "four", "three"]);
+  await eventually(async () => assert.equal(await queue(page).count(), 0));
+  await eventually(async () => assert.deepEqual((await answers(page).locator(".prose").allInnerTexts()).map((text) => text.trim()), ["one two", "four", "three"]));
   await userMessages(page).last().getByText("notes.txt").first().waitFor();
 }
 
@@ -67,7 +67,7 @@ export async function a_message_that_was_sent_between_two_looks_of_the_page_is_s
   });
   await context.call("resume");
   await waitForWords(context, page, 2, /three/);
-  assert.equal(await queue(page).count(), 0);
+  await eventually(async () => assert.equal(await queue(page).count(), 0));
 }
 
 export async function queued_messages_survive_a_reload_and_can_be_edited_and_removed(context) {
@@ -76,7 +76,7 @@ export async function queued_messages_survive_a_reload_and_can_be_edited_and_rem
   await add(page, "Say: four");
   await page.reload();
   await items(page).nth(1).waitFor();
-  assert.deepEqual(await texts(page), ["Say: three", "Say: four"]);
+  await eventually(async () => assert.deepEqual(await texts(page), ["Say: three", "Say: four"]));
   await action(page, "Edit “Say: three”").click();
   await editor(page).fill("Say: thirty");
   await page.reload(); // an edit that isn't saved is a draft
@@ -87,7 +87,7 @@ export async function queued_messages_survive_a_reload_and_can_be_edited_and_rem
   await context.until("it is gone", async () => (await items(page).count()) === 1);
   await context.call("resume");
   await waitForWords(context, page, 2, /thirty/);
-  assert.equal(await userMessages(page).count(), 2);
+  await eventually(async () => assert.equal(await userMessages(page).count(), 2));
 }
 
 export async function another_tab_shows_the_queue_and_its_older_edit_is_refused_with_its_words(context) {
@@ -106,13 +106,13 @@ export async function another_tab_shows_the_queue_and_its_older_edit_is_refused_
   await queue(other).getByRole("button", { name: "Save" }).click();
   await other.getByText(/this message was changed elsewhere meanwhile/).waitFor();
   await other.getByText("It now says: Say: from this tab").waitFor();
-  assert.equal(await editor(other).inputValue(), "Say: from the other tab");
+  await eventually(async () => assert.equal(await editor(other).inputValue(), "Say: from the other tab"));
   await queue(other).getByRole("button", { name: "Save" }).click();
   await context.until("the second attempt replaces it", async () => (await texts(page))[0] === "Say: from the other tab");
   await context.call("resume");
   for (const tab of [page, other]) {
     await waitForWords(context, tab, 2, /from the other tab/);
-    assert.equal(await userMessages(tab).count(), 2);
+    await eventually(async () => assert.equal(await userMessages(tab).count(), 2));
   }
 }
 
@@ -122,10 +122,10 @@ export async function a_stopped_answer_holds_the_queue_until_one_is_sent_now(con
   await add(page, "Say: four");
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await queue(page).getByText("The last answer is incomplete: send one when you are ready.").waitFor();
-  assert.deepEqual(await texts(page), ["Say: three", "Say: four"]);
+  await eventually(async () => assert.deepEqual(await texts(page), ["Say: three", "Say: four"]));
   await action(page, "Send “Say: four” now").click();
   await waitForWords(context, page, 3, /three/);
-  assert.deepEqual((await answers(page).locator(".prose").allInnerTexts()).map((text) => text.trim()), ["one", "four", "three"]);
+  await eventually(async () => assert.deepEqual((await answers(page).locator(".prose").allInnerTexts()).map((text) => text.trim()), ["one", "four", "three"]));
   await send(page, "Say: five ⏸six");
   await answers(page).nth(3).getByText("five").waitFor();
   await add(page, "Say: seven");
@@ -148,7 +148,7 @@ export async function the_queue_is_used_by_keyboard_alone(context) {
   await page.keyboard.press("Shift+Tab"); // remove
   await page.keyboard.press("Enter");
   await context.until("it is gone", async () => (await items(page).count()) === 1);
-  assert.equal(await page.evaluate(() => document.activeElement?.className.includes("queue-edit")), true);
+  await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement?.className.includes("queue-edit")), true));
   await page.keyboard.press("Enter");
   await page.keyboard.type("!");
   await page.keyboard.press("Enter");

@@ -1,5 +1,5 @@
 // What is read in a conversation: formulas, code in colours, tables, and files laid out together.
-import { answers, assert, messageBox, sendAndWait, userMessages } from "../actions.mjs";
+import { answers, assert, messageBox, sendAndWait, userMessages, eventually } from "../actions.mjs";
 import { attach } from "../attachments.mjs";
 
 const FORMULAS = String.raw`Say: Inline \(a^2 + b^2\), $c_1$ and a price of $5 or $10.
@@ -16,10 +16,10 @@ export async function formulas_are_drawn_and_prices_are_not(context) {
   const page = await context.visit("/", { on: "echo" });
   const answer = await sendAndWait(page, FORMULAS);
   await answer.locator(".katex-html").nth(3).waitFor();
-  assert.equal(await answer.locator(".katex-html").count(), 4);
-  assert.equal(await answer.locator(".formula-block .katex-display").count(), 2);
-  assert.match(await answer.locator(".prose").innerText(), /price of \$5 or \$10/);
-  assert.equal(await answer.locator(".prose :not(pre) > code").innerText(), String.raw`\(code\)`);
+  await eventually(async () => assert.equal(await answer.locator(".katex-html").count(), 4));
+  await eventually(async () => assert.equal(await answer.locator(".formula-block .katex-display").count(), 2));
+  await eventually(async () => assert.match(await answer.locator(".prose").innerText(), /price of \$5 or \$10/));
+  await eventually(async () => assert.equal(await answer.locator(".prose :not(pre) > code").innerText(), String.raw`\(code\)`));
 }
 
 export async function a_copied_formula_is_its_source(context) {
@@ -30,7 +30,7 @@ export async function a_copied_formula_is_its_source(context) {
   await answer.locator(".prose p").evaluate((text) => getSelection().selectAllChildren(text));
   await page.keyboard.press("Control+C");
   await messageBox(page).press("Control+V");
-  assert.equal((await messageBox(page).inputValue()).trim(), "so $a^2$ is");
+  await eventually(async () => assert.equal((await messageBox(page).inputValue()).trim(), "so $a^2$ is"));
 }
 
 export async function a_formula_that_cannot_be_drawn_shows_its_source(context) {
@@ -38,21 +38,21 @@ export async function a_formula_that_cannot_be_drawn_shows_its_source(context) {
   const bomb = String.raw`\def\a{\b\b}\def\b{\c\c}\def\c{\d\d}\def\d{\d\d}\a`;
   const answer = await sendAndWait(page, String.raw`Say: \(x\) \(\frac{\) \(\href{https://example.com}{y}\) \(${bomb}\)`);
   await answer.locator(".katex-html").first().waitFor();
-  assert.equal(await answer.locator(".formula-source").first().innerText(), String.raw`\frac{`);
-  assert.match(await answer.locator(".prose").innerText(), /\\def\\a/);
-  assert.equal(await answer.locator(".prose a").count(), 0);
+  await eventually(async () => assert.equal(await answer.locator(".formula-source").first().innerText(), String.raw`\frac{`));
+  await eventually(async () => assert.match(await answer.locator(".prose").innerText(), /\\def\\a/));
+  await eventually(async () => assert.equal(await answer.locator(".prose a").count(), 0));
 }
 
 export async function code_has_colours_and_wraps(context) {
   const page = await context.visit("/", { on: "echo" });
   const answer = await sendAndWait(page, `Say: \`\`\`python\ndef f(x):\n    return "${"long ".repeat(60)}"  # why\n\`\`\``);
   await answer.locator(".hljs-keyword").first().waitFor();
-  assert.deepEqual(await answer.locator(".hljs-keyword").allInnerTexts(), ["def", "return"]);
+  await eventually(async () => assert.deepEqual(await answer.locator(".hljs-keyword").allInnerTexts(), ["def", "return"]));
   const code = answer.locator(".code pre");
   const overflows = () => code.evaluate((element) => element.scrollWidth > element.clientWidth);
-  assert.equal(await overflows(), true);
+  await eventually(async () => assert.equal(await overflows(), true));
   await answer.getByRole("button", { name: "Wrap lines" }).click();
-  assert.equal(await overflows(), false);
+  await eventually(async () => assert.equal(await overflows(), false));
 }
 
 export async function a_table_is_copied_as_csv(context) {
@@ -62,8 +62,8 @@ export async function a_table_is_copied_as_csv(context) {
   await answer.getByRole("button", { name: "Copy as CSV" }).click();
   await answer.locator(".table").getByRole("button", { name: "Copied" }).waitFor();
   await messageBox(page).press("Control+V");
-  assert.equal(await messageBox(page).inputValue(), 'a,b\n"1, ""one""",\'=SUM(A1)\n-5 %,\'+x\n');
-  assert.equal(await answers(page).count(), 1);
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), 'a,b\n"1, ""one""",\'=SUM(A1)\n-5 %,\'+x\n'));
+  await eventually(async () => assert.equal(await answers(page).count(), 1));
 }
 
 /** A PNG that the page itself draws, in one colour. */
@@ -99,9 +99,9 @@ export async function many_files_are_folded_until_they_are_asked_for(context) {
   await attach(page, ...(await Promise.all(Array.from({ length: 14 }, (_, at) => pngFile(page, 100 + at, 100)))));
   const answer = await sendAndWait(page, "What is in these?");
   const tiles = userMessages(page).locator(".file-tile");
-  assert.equal(await tiles.count(), 9);
+  await eventually(async () => assert.equal(await tiles.count(), 9));
   await answer.getByRole("link", { name: "image 12" }).first().click();
   await page.locator("#file-12.file-found").waitFor();
-  assert.equal(await tiles.count(), 14);
-  assert.equal(await page.getByRole("button", { name: "5 more" }).count(), 0);
+  await eventually(async () => assert.equal(await tiles.count(), 14));
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "5 more" }).count(), 0));
 }

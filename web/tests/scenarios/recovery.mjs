@@ -1,5 +1,5 @@
 // Messages, drafts and settings survive lost connections, failed requests, reloads and navigation.
-import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send } from "../actions.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send, eventually } from "../actions.mjs";
 import { attach, imageFile, textFile, tray } from "../attachments.mjs";
 
 const sidebar = (page) => page.getByRole("navigation", { name: "Conversations" });
@@ -22,11 +22,11 @@ export async function saving_the_theme_keeps_other_settings(context) {
   await saveSettings(page, { instructions: "", theme: "light" });
   await page.goto(new URL("/settings", page.url()).href);
   await context.until("the settings are loaded", () => instructions(page).isEnabled()); // the theme is also in localStorage
-  assert.equal(await page.getByRole("radio", { name: "Light" }).isChecked(), true);
+  await eventually(async () => assert.equal(await page.getByRole("radio", { name: "Light" }).isChecked(), true));
   await saveSettings(page, { instructions: "Answer in French." });
   await page.getByRole("radio", { name: "Dark" }).check(); // this page hasn't loaded the new instructions
   await context.until("the theme is saved", async () => (await context.get(page, "/api/settings")).theme === "dark");
-  assert.equal((await context.get(page, "/api/settings")).instructions, "Answer in French.");
+  await eventually(async () => assert.equal((await context.get(page, "/api/settings")).instructions, "Answer in French."));
   await context.until("the new instructions are shown", async () => (await instructions(page).inputValue()) === "Answer in French.");
   await saveSettings(page, { instructions: "", theme: "system" });
 }
@@ -40,10 +40,10 @@ export async function settings_that_failed_to_load_are_retried_and_not_overwritt
     await page.route(path, (route) => (unavailable ? route.fulfill(errorResponse(503, "The database is away.")) : route.continue()));
   await page.goto(new URL("/settings", page.url()).href);
   await page.getByText("The database is away.").first().waitFor();
-  assert.equal(await instructions(page).isEditable(), false, "settings that are not loaded can't be edited");
+  await eventually(async () => assert.equal(await instructions(page).isEditable(), false, "settings that are not loaded can't be edited"));
   unavailable = false;
   await context.until("the settings are loaded", async () => (await instructions(page).inputValue()) === "Answer in French.");
-  assert.equal(await instructions(page).isEditable(), true);
+  await eventually(async () => assert.equal(await instructions(page).isEditable(), true));
   await page.locator(".settings .model").click();
   await page.locator(".model-row:enabled").first().waitFor();
   await saveSettings(page, { instructions: "" });
@@ -61,7 +61,7 @@ export async function an_offline_message_survives_opening_another_conversation(c
   await context.until("the message is on the page", async () => (await userMessages(page).count()) === 2);
   await sidebar(page).getByRole("link", { name: "New conversation" }).click();
   await page.getByRole("heading", { name: "What shall we look at?" }).waitFor();
-  assert.equal(await messageBox(page).inputValue(), "", "the message belongs to the other conversation");
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "", "the message belongs to the other conversation"));
   await page.context().setOffline(false);
   await sidebar(page).getByRole("link", { name: /come back to/ }).first().click();
   await context.until("the message is back in the box", async () => (await messageBox(page).inputValue()) === "A long message that must not be lost");
@@ -113,7 +113,7 @@ export async function a_message_arrives_after_its_conversation_was_left(context)
   await request.continue();
   await sidebar(page).getByText("Sent, then left at once").first().waitFor();
   assert.equal(new URL(page.url()).pathname, "/", "another new conversation keeps its address");
-  assert.equal(await messageBox(page).inputValue(), "", "a message that arrived is not restored");
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "", "a message that arrived is not restored"));
 }
 
 export async function a_message_refused_after_its_conversation_was_left_is_restored(context) {
@@ -140,9 +140,9 @@ export async function a_message_refused_after_a_reconnect_is_restored_with_the_e
   await send(page, "Not sent, and not lost");
   await page.getByRole("alert").getByText("Too many requests: wait a minute.").waitFor();
   await page.getByText("What you wrote is back in the box.").waitFor();
-  assert.equal(await messageBox(page).inputValue(), "Not sent, and not lost");
-  assert.equal(await userMessages(page).count(), 0);
-  assert.equal(await page.getByText(/The connection is lost/).count(), 0);
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "Not sent, and not lost"));
+  await eventually(async () => assert.equal(await userMessages(page).count(), 0));
+  await eventually(async () => assert.equal(await page.getByText(/The connection is lost/).count(), 0));
 }
 
 export async function a_script_that_fails_to_load_shows_an_error_and_a_reload_button(context) {
@@ -156,7 +156,7 @@ export async function a_script_that_fails_to_load_shows_an_error_and_a_reload_bu
     await loadError.waitFor();
   }
   await sidebar(page).getByRole("link", { name: "New conversation" }).click();
-  assert.equal(await messageBox(page).inputValue(), "a draft");
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "a draft"));
   await page.locator("main .model").click();
   await loadError.waitFor();
   await page.keyboard.press("Escape");
@@ -166,7 +166,7 @@ export async function a_script_that_fails_to_load_shows_an_error_and_a_reload_bu
   await page.getByRole("button", { name: "Reload the page" }).click();
   await instructions(page).waitFor();
   await sidebar(page).getByRole("link", { name: "New conversation" }).click();
-  assert.equal(await messageBox(page).inputValue(), "a draft");
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "a draft"));
 }
 
 export async function a_script_that_failed_to_load_is_loaded_after_a_reconnect(context) {
@@ -183,7 +183,7 @@ export async function a_script_that_failed_to_load_is_loaded_after_a_reconnect(c
   // Older browsers never retry the import of a module that failed: there the user has to reload the page.
   if (await reload.count()) await reload.click();
   await families.waitFor();
-  assert.equal(await page.locator(".matrix").evaluate((element) => getComputedStyle(element).overflow), "auto", "the styles are loaded, too");
+  await eventually(async () => assert.equal(await page.locator(".matrix").evaluate((element) => getComputedStyle(element).overflow), "auto", "the styles are loaded, too"));
 }
 
 export async function a_malformed_url_shows_not_found(context) {
@@ -201,7 +201,7 @@ export async function unsaved_edits_survive_navigation(context) {
   await sidebar(page).getByRole("link", { name: "What models see" }).click();
   await page.getByText(/families of models$/).waitFor();
   await sidebar(page).getByRole("link", { name: "Settings" }).click();
-  assert.equal(await instructions(page).inputValue(), "Answer in verse.");
+  await eventually(async () => assert.equal(await instructions(page).inputValue(), "Answer in verse."));
   await instructions(page).fill(before);
   await sidebar(page).getByRole("link", { name: "New conversation" }).click();
   await sendAndWait(page, "hello");
@@ -213,9 +213,9 @@ export async function unsaved_edits_survive_navigation(context) {
   await page.locator(".example").first().waitFor();
   await sidebar(page).locator(`a[href="/c/${first}"]`).click();
   await edit.waitFor();
-  assert.equal(await edit.inputValue(), "hello again");
+  await eventually(async () => assert.equal(await edit.inputValue(), "hello again"));
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.reload();
   await answers(page).first().waitFor();
-  assert.equal(await edit.count(), 0);
+  await eventually(async () => assert.equal(await edit.count(), 0));
 }

@@ -1,5 +1,5 @@
 // What is in view while a conversation grows: the newest answer, unless the user scrolls elsewhere.
-import { waitForAnswer, answers, sendAndWait, assert, waitForScrollEnd, messageBox, conversationId, userMessages, send } from "../actions.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, waitForScrollEnd, messageBox, conversationId, userMessages, send, eventually } from "../actions.mjs";
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const LONG = Array.from({ length: 40 }, (_, index) => `Line ${index} of a long question, which fills the view.`).join("\n");
@@ -37,7 +37,7 @@ export async function an_unstreamed_answer_is_in_view_after_every_send(context) 
   await answers(page).last().hover();
   await answers(page).last().getByRole("button", { name: "Answer again" }).click();
   await waitForAnswer(page, 5);
-  assert.equal(await lastAnswerInView(page), true, "answered again");
+  await eventually(async () => assert.equal(await lastAnswerInView(page), true, "answered again"));
 }
 
 export async function an_unstreamed_answer_is_in_view_on_a_phone(context) {
@@ -55,7 +55,7 @@ export async function the_first_answer_in_an_opened_long_conversation_is_in_view
   await answers(page).nth(7).waitFor();
   await send(page, "hello");
   await waitForAnswer(page, 9);
-  assert.equal(await lastAnswerInView(page), true);
+  await eventually(async () => assert.equal(await lastAnswerInView(page), true));
 }
 
 export async function scrolling_up_stops_automatic_scrolling(context) {
@@ -70,8 +70,8 @@ export async function scrolling_up_stops_automatic_scrolling(context) {
   const before = await page.locator(".talk").evaluate((element) => element.scrollTop);
   await context.call("resume");
   await waitForAnswer(page, 2);
-  assert.ok(Math.abs((await page.locator(".talk").evaluate((element) => element.scrollTop)) - before) < 5);
-  assert.equal(await topInView(userMessages(page).last()), false);
+  await eventually(async () => assert.ok(Math.abs((await page.locator(".talk").evaluate((element) => element.scrollTop)) - before) < 5));
+  await eventually(async () => assert.equal(await topInView(userMessages(page).last()), false));
 }
 
 export async function the_start_page_opens_at_the_top(context) {
@@ -79,7 +79,7 @@ export async function the_start_page_opens_at_the_top(context) {
     const page = await context.visit("/", { ...PHONE, viewport });
     await page.locator(".example").nth(2).waitFor();
     await waitForScrollEnd(page);
-    assert.equal(await page.locator(".talk").evaluate((element) => element.scrollTop), 0, `${viewport.width}`);
-    assert.equal(await page.getByRole("button", { name: "Go to the newest message" }).count(), 0);
+    await eventually(async () => assert.equal(await page.locator(".talk").evaluate((element) => element.scrollTop), 0, `${viewport.width}`));
+    await eventually(async () => assert.equal(await page.getByRole("button", { name: "Go to the newest message" }).count(), 0));
   }
 }

@@ -1,5 +1,5 @@
 // Warnings before a message is sent, and what users can do after it was refused.
-import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, send } from "../actions.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, send, eventually } from "../actions.mjs";
 import { docFile, zipFile, acceptAllFiles, attach, fileInput, imageFile, textFile, tray } from "../attachments.mjs";
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
@@ -14,10 +14,10 @@ export async function an_unsupported_file_disables_sending(context) {
   await attach(page, docFile("old.doc"), imageFile("dot.png"));
   await messageBox(page).fill("What are these?");
   await tray(page).getByText(/can’t be shown/).waitFor();
-  assert.equal(await tray(page).locator(".tray-problem").count(), 1, "one file of two");
-  assert.equal(await sendButton(page).isEnabled(), false);
+  await eventually(async () => assert.equal(await tray(page).locator(".tray-problem").count(), 1, "one file of two"));
+  await eventually(async () => assert.equal(await sendButton(page).isEnabled(), false));
   await messageBox(page).press("Enter");
-  assert.equal(await userMessages(page).count(), 0);
+  await eventually(async () => assert.equal(await userMessages(page).count(), 0));
   await tray(page).getByRole("button", { name: "Remove old.doc" }).click();
   await page.locator("button.send:enabled").click();
   await waitForAnswer(page, 1);
@@ -44,12 +44,12 @@ export async function file_warnings_follow_the_chosen_model(context) {
   await page.reload();
   await attach(page, imageFile("dot.png"), textFile("notes.txt", "words"));
   await messageBox(page).fill("What are these?");
-  assert.equal(await tray(page).locator(".tray-problem").count(), 0);
-  assert.equal(await sendButton(page).isEnabled(), true);
+  await eventually(async () => assert.equal(await tray(page).locator(".tray-problem").count(), 0));
+  await eventually(async () => assert.equal(await sendButton(page).isEnabled(), true));
   await page.locator("main .model").click();
   await page.locator(".model-row", { hasText: "Blind" }).click();
   await tray(page).getByText("Blind can’t be shown an image. Choose another model, or take it out.").waitFor();
-  assert.equal(await sendButton(page).isEnabled(), false);
+  await eventually(async () => assert.equal(await sendButton(page).isEnabled(), false));
 }
 
 /** A WAV file of 0.1 s of silence: 8 kHz, 16 bits, mono. */
@@ -70,7 +70,7 @@ export async function audio_is_announced_as_a_transcript_for_models_without_audi
   await attach(page, silentAudio("talk.wav"));
   await tray(page).getByText("given as what is said in it, written down").waitFor();
   await messageBox(page).fill("What is this?");
-  assert.equal(await sendButton(page).isEnabled(), true, "the file is not refused");
+  await eventually(async () => assert.equal(await sendButton(page).isEnabled(), true, "the file is not refused"));
 }
 
 export async function a_refused_file_has_no_retry_button(context) {
@@ -80,8 +80,8 @@ export async function a_refused_file_has_no_retry_button(context) {
   const refused = await sendAndWait(page, "What is it?");
   await refused.getByText(/choose another model, or edit the message and leave the file out/).waitFor();
   await refused.getByText(/can't be shown document 1 \(old\.doc\)/).waitFor();
-  assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
-  assert.equal(await page.getByText("What you wrote is back in the box.").count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0));
+  await eventually(async () => assert.equal(await page.getByText("What you wrote is back in the box.").count(), 0));
   await refused.hover();
   await refused.getByRole("button", { name: "Answer again" }).waitFor(); // with another model
 }
@@ -100,10 +100,10 @@ export async function a_late_approval_shows_the_earlier_decision(context) {
   await question(late).getByRole("button", { name: "Yes, run it" }).click();
   await late.getByText(/decided already/).waitFor();
   await answers(late).getByText("declined").waitFor();
-  assert.equal(await late.getByRole("button", { name: "Try again" }).count(), 0);
-  assert.equal(await late.getByRole("alert").count(), 0);
-  assert.equal(await question(late).count(), 0);
-  assert.doesNotMatch(await answers(late).last().innerText(), /were sent/);
+  await eventually(async () => assert.equal(await late.getByRole("button", { name: "Try again" }).count(), 0));
+  await eventually(async () => assert.equal(await late.getByRole("alert").count(), 0));
+  await eventually(async () => assert.equal(await question(late).count(), 0));
+  await eventually(async () => assert.doesNotMatch(await answers(late).last().innerText(), /were sent/));
 }
 
 export async function enter_inserts_a_line_break_on_a_phone(context) {
@@ -111,16 +111,16 @@ export async function enter_inserts_a_line_break_on_a_phone(context) {
   await messageBox(page).pressSequentially("first");
   await messageBox(page).press("Enter");
   await messageBox(page).pressSequentially("second");
-  assert.equal(await messageBox(page).inputValue(), "first\nsecond");
-  assert.equal(await userMessages(page).count(), 0);
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "first\nsecond"));
+  await eventually(async () => assert.equal(await userMessages(page).count(), 0));
   await sendButton(page).click();
   const answer = await waitForAnswer(page, 1);
-  assert.match(await userMessages(page).innerText(), /first\nsecond/);
+  await eventually(async () => assert.match(await userMessages(page).innerText(), /first\nsecond/));
   await answer.waitFor();
   await page.getByRole("button", { name: "Edit your message" }).click();
   const edit = page.getByRole("textbox", { name: "Your message" });
   await edit.press("Enter");
-  assert.equal(await edit.inputValue(), "first\nsecond\n");
+  await eventually(async () => assert.equal(await edit.inputValue(), "first\nsecond\n"));
 }
 
 export async function a_failed_upload_disables_sending_until_it_is_retried(context) {
@@ -130,9 +130,9 @@ export async function a_failed_upload_disables_sending_until_it_is_retried(conte
   await fileInput(page).setInputFiles([textFile("lost.txt", "words")]);
   await tray(page).locator(".tray-problem").waitFor();
   await messageBox(page).fill("What is in it?");
-  assert.equal(await sendButton(page).isEnabled(), false);
+  await eventually(async () => assert.equal(await sendButton(page).isEnabled(), false));
   await messageBox(page).press("Enter");
-  assert.equal(await userMessages(page).count(), 0);
+  await eventually(async () => assert.equal(await userMessages(page).count(), 0));
   await page.getByText("Remove what is red, or try again").waitFor();
   await page.unroute("**/api/attachments?**");
   await tray(page).getByRole("button", { name: "Try lost.txt again" }).click();
@@ -152,5 +152,5 @@ export async function the_message_box_explains_enter_and_escape_during_an_answer
   await messageBox(page).fill("and then?");
   await messageBox(page).press("Escape");
   await waitForAnswer(page, 1);
-  assert.equal(await messageBox(page).inputValue(), "and then?");
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "and then?"));
 }

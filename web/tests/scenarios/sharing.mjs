@@ -1,5 +1,5 @@
 // A conversation that another user shared: readers get no button that would fail.
-import { waitForAnswer, answers, sendAndWait, assert, conversationId, userMessages, send } from "../actions.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, conversationId, userMessages, send, eventually } from "../actions.mjs";
 
 const WRITE_BUTTONS = /^(Edit your message|Answer again|Continue|Yes, run it|No|Previous branch|Next branch|Delete .*|Stop|Send)$/;
 
@@ -34,9 +34,9 @@ export async function readers_get_no_buttons_that_write(context) {
   await reloadWithRight(context, page, "reader");
   await page.getByText("This conversation was shared with you to read.").waitFor();
   await page.getByText("Waits for a decision.").waitFor();
-  assert.equal(await count(), 0);
-  assert.equal(await page.getByRole("button", { name: /write it in your message/ }).count(), 0);
-  assert.equal(await page.locator(".bar .model").count(), 0);
+  await eventually(async () => assert.equal(await count(), 0));
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: /write it in your message/ }).count(), 0));
+  await eventually(async () => assert.equal(await page.locator(".bar .model").count(), 0));
   await answers(page).first().getByRole("button", { name: "Copy the answer" }).waitFor();
   await answers(page).first().getByRole("button", { name: /What the model saw/ }).waitFor();
 }
@@ -46,7 +46,7 @@ export async function writers_cannot_delete_files(context) {
   await reloadWithRight(context, page, "writer");
   await page.getByRole("group", { name: "May send_money run?" }).waitFor();
   await page.getByRole("button", { name: "Edit your message" }).first().waitFor();
-  assert.equal(await page.getByRole("button", { name: "Delete red.png" }).count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Delete red.png" }).count(), 0));
 }
 
 /** A browser of a person: on this site, a bearer token is the account's id. */
@@ -68,14 +68,14 @@ export async function people_share_a_conversation_and_see_who_wrote_what(context
   await ann.getByRole("alert").getByText("nobody who has signed in here").waitFor();
   await shareWith(ann, "bob", "writer");
   await ann.getByRole("list", { name: "People with access" }).getByText("Bob").waitFor();
-  assert.equal(await ann.getByRole("alert").count(), 0);
+  await eventually(async () => assert.equal(await ann.getByRole("alert").count(), 0));
   await bob.reload();
   await bob.getByRole("region", { name: "Shared with you" }).getByRole("link", { name: "Hello from Ann" }).click();
   await bob.getByRole("heading", { name: "Ann", exact: true }).waitFor();
   await sendAndWait(bob, "Hello from Bob");
   await ann.reload();
   await ann.getByRole("heading", { name: "Bob", exact: true }).waitFor();
-  assert.deepEqual(await ann.locator(".question-author").allTextContents(), ["Bob"]);
+  await eventually(async () => assert.deepEqual(await ann.locator(".question-author").allTextContents(), ["Bob"]));
   await ann.getByRole("button", { name: "Share", exact: true }).click();
   await ann.getByRole("button", { name: "Stop sharing with Bob" }).click();
   await ann.getByText("Only you can see it.").waitFor();

@@ -1,6 +1,7 @@
 // The stock client `useChat` of npm's `ai`, with a route of a program's own and with a mounted chat.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { eventually } from "../actions.mjs";
 
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==",
@@ -23,7 +24,7 @@ async function send(page, text, files = []) {
 async function complete(page, count) {
   await answers(page).nth(count - 1).waitFor();
   await page.locator('main[data-status="ready"]').waitFor();
-  assert.equal(await answers(page).count(), count);
+  await eventually(async () => assert.equal(await answers(page).count(), count));
   await page.evaluate(() => window.convert());
   return answers(page).last().innerText();
 }
@@ -31,9 +32,9 @@ async function complete(page, count) {
 export async function use_chat_sends_files_and_shows_those_of_tools(context) {
   const page = await open(context);
   await send(page, "What is this?", [{ name: "dot.png", mimeType: "image/png", buffer: PIXEL }]);
-  assert.match(await complete(page, 1), /image 1: dot\.png/);
+  await eventually(async () => assert.match(await complete(page, 1), /image 1: dot\.png/));
   await send(page, "/gdrive_display_image name=red");
-  assert.match(await complete(page, 2), /"type":"file","number":2/);
+  await eventually(async () => assert.match(await complete(page, 2), /"type":"file","number":2/));
   await context.until("the tool's picture is loaded", () =>
     answers(page).last().locator("img").evaluate((image) => image.complete && image.naturalWidth === 64),
   );
@@ -49,10 +50,10 @@ export async function use_chat_shows_what_a_provider_ran_and_another_one_goes_on
     { type: "text", text: "A green fruit.", citations },
   ];
   await send(page, `Blocks: ${JSON.stringify(blocks)}`);
-  assert.match(await complete(page, 1), /run by the provider: output-available \[{"type":"web_search_result","title":"Kiwi"/);
-  assert.equal(await answers(page).getByRole("link", { name: "Kiwi" }).getAttribute("href"), "https://kiwi.example");
+  await eventually(async () => assert.match(await complete(page, 1), /run by the provider: output-available \[{"type":"web_search_result","title":"Kiwi"/));
+  await eventually(async () => assert.equal(await answers(page).getByRole("link", { name: "Kiwi" }).getAttribute("href"), "https://kiwi.example"));
   await send(page, "Hello again");
-  assert.match(await complete(page, 2), /I am the inspector/);
+  await eventually(async () => assert.match(await complete(page, 2), /I am the inspector/));
 }
 
 export async function use_chat_approves_a_call(context) {
@@ -68,7 +69,7 @@ export async function use_chat_denies_a_call(context) {
   await send(page, "/send_money amount=50");
   await page.getByRole("button", { name: "Deny" }).click();
   await page.getByText("output-denied").waitFor();
-  assert.doesNotMatch(await complete(page, 1), /were sent/);
+  await eventually(async () => assert.doesNotMatch(await complete(page, 1), /were sent/));
 }
 
 export async function use_chat_sends_while_an_answer_runs(context) {
@@ -84,9 +85,9 @@ export async function use_chat_sends_while_an_answer_runs(context) {
 export async function use_chat_sends_only_its_newest_message(context) {
   const page = await open(context, "&newest");
   await send(page, "What is this?", [{ name: "dot.png", mimeType: "image/png", buffer: PIXEL }]);
-  assert.match(await complete(page, 1), /image 1: dot\.png/);
+  await eventually(async () => assert.match(await complete(page, 1), /image 1: dot\.png/));
   await send(page, "/view_file number=1");
-  assert.match(await complete(page, 2), /image 1/);
+  await eventually(async () => assert.match(await complete(page, 2), /image 1/));
 }
 
 export async function use_chat_stops_and_sends_again(context) {
@@ -96,7 +97,7 @@ export async function use_chat_stops_and_sends_again(context) {
   await page.getByRole("button", { name: "Stop" }).click();
   await page.locator('main[data-status="ready"]').waitFor();
   await send(page, "Hello again");
-  assert.match(await complete(page, 2), /call was not (run|finished)/, "the model is told what became of the stopped call");
+  await eventually(async () => assert.match(await complete(page, 2), /call was not (run|finished)/, "the model is told what became of the stopped call"));
   await context.call("release"); // the thread of the stopped call
 }
 

@@ -1,6 +1,6 @@
 // Titles by the model, for users who want them.
 import { checkAccessibility, PHONE } from "../accessibility_check.mjs";
-import { assert, conversationId, send, sendAndWait } from "../actions.mjs";
+import { assert, conversationId, send, sendAndWait, eventually } from "../actions.mjs";
 
 const as = (id, more = {}) => ({ on: "accounts", extraHTTPHeaders: { authorization: `Bearer ${id}` }, ...more });
 const MODEL = "anthropic:claude-sonnet-4-5";
@@ -22,7 +22,7 @@ export async function a_new_conversation_gets_its_title_from_the_model(context) 
   const page = await openSettings(context, "tim");
   const choice = page.getByRole("checkbox", { name: "Let the model name new conversations" });
   await context.until("the settings are loaded", () => choice.isEnabled());
-  assert.equal(await choice.isChecked(), false);
+  await eventually(async () => assert.equal(await choice.isChecked(), false));
   await choice.focus();
   await page.keyboard.press("Space");
   await context.until("the choice is stored", async () => (await context.get(page, "/api/settings")).titles === true);
@@ -31,10 +31,10 @@ export async function a_new_conversation_gets_its_title_from_the_model(context) 
   await sendAndWait(page, "Say: invoices");
   await rowOf(page, "About invoices").waitFor();
   await page.getByRole("heading", { name: "About invoices", exact: true }).waitFor();
-  assert.equal(await page.title(), "About invoices – Show & Tell");
+  await eventually(async () => assert.equal(await page.title(), "About invoices – Show & Tell"));
   await rowOf(other, "About invoices").waitFor();
   await sendAndWait(page, "Say: letters");
-  assert.equal(await page.title(), "About invoices – Show & Tell");
+  await eventually(async () => assert.equal(await page.title(), "About invoices – Show & Tell"));
 }
 
 export async function a_title_comes_also_while_another_conversation_is_shown(context) {

@@ -1,5 +1,5 @@
 // Tool calls: progress, errors, approvals, and the panel of what the model received.
-import { waitForAnswer, answers, sendAndWait, assert, waitForScrollEnd, conversationId, send } from "../actions.mjs";
+import { waitForAnswer, answers, sendAndWait, assert, waitForScrollEnd, conversationId, send, eventually } from "../actions.mjs";
 
 const question = (page) => page.getByRole("group", { name: "May send_money run?" });
 
@@ -13,15 +13,15 @@ async function waitForApproval(context) {
 
 export async function an_approval_is_still_pending_after_a_reload(context) {
   const page = await waitForApproval(context);
-  assert.match(await question(page).innerText(), /"amount": 50/);
+  await eventually(async () => assert.match(await question(page).innerText(), /"amount": 50/));
   await page.reload();
   await question(page).getByRole("button", { name: "Yes, run it" }).click();
   await question(page).waitFor({ state: "detached" });
   const answer = await waitForAnswer(page);
   await answer.getByText("done").waitFor();
   await answer.locator("summary").first().click();
-  assert.match(await answer.innerText(), /50 were sent/);
-  assert.equal(await answers(page).count(), 1, "the answer continues in place");
+  await eventually(async () => assert.match(await answer.innerText(), /50 were sent/));
+  await eventually(async () => assert.equal(await answers(page).count(), 1, "the answer continues in place"));
 }
 
 export async function a_declined_tool_never_runs(context) {
@@ -29,7 +29,7 @@ export async function a_declined_tool_never_runs(context) {
   await question(page).getByRole("button", { name: "No", exact: true }).click();
   const answer = await waitForAnswer(page);
   await answer.getByText("declined").waitFor();
-  assert.doesNotMatch(await answer.innerText(), /were sent/);
+  await eventually(async () => assert.doesNotMatch(await answer.innerText(), /were sent/));
   await page.reload();
   await (await waitForAnswer(page)).getByText("declined").waitFor();
 }
@@ -53,10 +53,10 @@ export async function a_tool_shows_its_progress_and_its_result(context) {
   const page = await context.visit("/");
   await send(page, "/take_time");
   await page.getByText("a quarter is done").waitFor();
-  assert.equal(await page.getByRole("progressbar", { name: "Progress of take_time" }).getAttribute("value"), "1");
+  await eventually(async () => assert.equal(await page.getByRole("progressbar", { name: "Progress of take_time" }).getAttribute("value"), "1"));
   const preview = page.getByRole("img", { name: "Preview of take_time" });
   await preview.waitFor();
-  assert.equal(await preview.evaluate((image) => image.decode().then(() => image.naturalWidth)), 320);
+  await eventually(async () => assert.equal(await preview.evaluate((image) => image.decode().then(() => image.naturalWidth)), 320));
   await context.call("release");
   const answer = await waitForAnswer(page, 1);
   await answer.locator("summary").first().click();
@@ -93,9 +93,9 @@ export async function a_new_message_ends_a_pending_approval(context) {
   for (const state of ["sent", "reloaded"]) {
     if (state === "reloaded") await page.reload();
     await waitForAnswer(page, 2);
-    assert.equal(await page.getByText(/Waits for/).count(), 0, state);
-    assert.equal(await question(page).count(), 0, state);
-    assert.equal(await answers(page).first().getByText("asks you").count(), 0, state);
+    await eventually(async () => assert.equal(await page.getByText(/Waits for/).count(), 0, state));
+    await eventually(async () => assert.equal(await question(page).count(), 0, state));
+    await eventually(async () => assert.equal(await answers(page).first().getByText("asks you").count(), 0, state));
     await answers(page).first().getByText("passed over, not run").waitFor();
   }
   await page.getByText("The conversation went on without a decision above.").waitFor();
@@ -115,8 +115,8 @@ export async function an_answer_stopped_during_a_tool_continues_in_place(context
   for (const state of ["written", "reloaded"]) {
     if (state === "reloaded") await page.reload();
     await answers(page).locator(".prose").waitFor();
-    assert.equal(await answers(page).count(), 1, state);
-    assert.equal(await answers(page).getByRole("button", { name: "Continue" }).count(), 0, state);
+    await eventually(async () => assert.equal(await answers(page).count(), 1, state));
+    await eventually(async () => assert.equal(await answers(page).getByRole("button", { name: "Continue" }).count(), 0, state));
   }
   const { messages } = await context.get(page, `/api/conversations/${await conversationId(page)}`);
   assert.deepEqual(messages.map((message) => message.metadata.status), [undefined, "complete"]);

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { PHONE } from "../accessibility_check.mjs";
 import {
   leaveDialogs, waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send, textsOf,
-} from "../actions.mjs";
+eventually } from "../actions.mjs";
 import { attach, imageFile, textFile, tray } from "../attachments.mjs";
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><circle cx="50" cy="50" r="40" fill="red"/><script>__pwned()</script></svg>';
@@ -18,12 +18,12 @@ export async function an_svg_is_rendered_and_its_source_can_be_shown(context) {
   await sendAndWait(page, "What is this?");
   const figure = userMessages(page).getByRole("figure", { name: "text 1: circle.svg" });
   await waitForImages(context, figure);
-  assert.equal(await widthOf(figure.locator("img")), 320);
+  await eventually(async () => assert.equal(await widthOf(figure.locator("img")), 320));
   await figure.getByText("Source", { exact: true }).click();
   await figure.getByText('<circle cx="50"').waitFor();
   await figure.getByRole("button", { name: "Open text 1 in full" }).click();
   await waitForImages(context, viewer(page));
-  assert.ok((await widthOf(viewer(page).locator(".viewer-picture"))) > 320, "the viewer renders it larger");
+  await eventually(async () => assert.ok((await widthOf(viewer(page).locator(".viewer-picture"))) > 320, "the viewer renders it larger"));
   const sources = await page.locator("img").evaluateAll((images) => images.map((image) => image.src));
   assert.ok(!sources.some((source) => source.includes("/content")), "the page never shows the SVG itself, only its rendering");
 }
@@ -58,9 +58,9 @@ export async function a_link_in_the_drawer_navigates_and_back_returns_to_the_con
   await page.getByRole("navigation", { name: "Conversations" }).getByRole("link", { name: "What models see" }).click();
   await page.getByText(/^\d+ families of models$/).waitFor();
   await page.goBack();
-  assert.equal(await conversationId(page), id);
+  await eventually(async () => assert.equal(await conversationId(page), id));
   await answers(page).first().waitFor();
-  assert.equal(await page.locator(".side-open").count(), 0);
+  await eventually(async () => assert.equal(await page.locator(".side-open").count(), 0));
 }
 
 export async function files_are_in_number_order_and_leave_room_for_the_question(context) {
@@ -75,11 +75,11 @@ export async function files_are_in_number_order_and_leave_room_for_the_question(
   await userMessages(page).getByRole("list", { name: "2 images" }).waitFor();
   const badges = userMessages(page).locator(".file-badge");
   await context.until("all files are shown", async () => (await badges.count()) === 4);
-  assert.deepEqual(await textsOf(badges), ["image 1", "text 2", "image 3", "image 4"]);
+  await eventually(async () => assert.deepEqual(await textsOf(badges), ["image 1", "text 2", "image 3", "image 4"]));
   await waitForImages(context, userMessages(page).getByRole("figure", { name: "image 1: one.png" }));
   await userMessages(page).locator(".file-scroll").waitFor();
   for (const preview of await userMessages(page).locator(".file-picture, .file-scroll").all())
-    assert.ok((await preview.boundingBox()).height <= 204, await preview.innerText());
+    await eventually(async () => assert.ok((await preview.boundingBox()).height <= 204, await preview.innerText()));
 }
 
 export async function a_document_opens_at_its_first_page_without_a_keyboard(context) {
@@ -91,8 +91,8 @@ export async function a_document_opens_at_its_first_page_without_a_keyboard(cont
   const pdf = page.getByRole("dialog", { name: /guide\.pdf/ });
   const pages = pdf.getByRole("region", { name: "Pages" });
   await waitForImages(context, pages); // its pages are wide, so that all three are in view
-  assert.equal(await pdf.getByRole("spinbutton", { name: "Page" }).inputValue(), "1");
-  assert.ok(await pages.evaluate((region) => region === document.activeElement));
+  await eventually(async () => assert.equal(await pdf.getByRole("spinbutton", { name: "Page" }).inputValue(), "1"));
+  await eventually(async () => assert.ok(await pages.evaluate((region) => region === document.activeElement)));
 }
 
 export async function two_pictures_can_be_compared_and_a_part_of_one_attached(context) {
@@ -106,9 +106,9 @@ export async function two_pictures_can_be_compared_and_a_part_of_one_attached(co
   await viewer(page).getByText("image 1: one.png beside image 2: two.png").waitFor();
   await press("Next picture");
   await waitForImages(context, viewer(page));
-  assert.deepEqual(await shown(), ["image 1: one.png", "image 3: three.png"]);
+  await eventually(async () => assert.deepEqual(await shown(), ["image 1: one.png", "image 3: three.png"]));
   await press("Side by side with another");
-  assert.deepEqual(await shown(), ["image 1: one.png"]);
+  await eventually(async () => assert.deepEqual(await shown(), ["image 1: one.png"]));
   await viewer(page).getByRole("button", { name: "Zoom in to attach a part" }).waitFor();
   for (let step = 0; step < 9; step += 1) await page.keyboard.press("+");
   await press("Attach the part in view");
@@ -123,14 +123,14 @@ export async function the_panel_explains_missing_files_and_its_evidence(context)
   const plain = await sendAndWait(page, "Hello");
   await plain.getByRole("button", { name: /What the model saw/ }).click();
   await panel(page).getByText("No new files").waitFor();
-  assert.equal(await panel(page).getByText("What these words mean").count(), 0);
+  await eventually(async () => assert.equal(await panel(page).getByText("What these words mean").count(), 0));
   await page.keyboard.press("Escape");
   await panel(page).waitFor({ state: "detached" });
   const answer = await sendAndWait(page, "/gdrive_display_image name=red");
   await answer.getByRole("button", { name: /What the model saw/ }).click();
   const evidence = panel(page).locator(".receipts-known").first();
   await evidence.getByText(/recorded in another library’s tests/).waitFor();
-  assert.equal(await evidence.getByText(/test_/).isVisible(), false);
+  await eventually(async () => assert.equal(await evidence.getByText(/test_/).isVisible(), false));
   await evidence.getByText("which").click();
   await evidence.getByText(/test_/).waitFor();
   await evidence.getByRole("link", { name: "What this model sees" }).click();

@@ -1,6 +1,6 @@
 // Voice input: the browser hears, and its words go into the message.
 import { checkAccessibility, PHONE } from "../accessibility_check.mjs";
-import { assert, leaveDialogs, messageBox, send, userMessages, waitForAnswer } from "../actions.mjs";
+import { assert, leaveDialogs, messageBox, send, userMessages, waitForAnswer, eventually } from "../actions.mjs";
 import { failWith, fakeSpeech, recognitionsOf, say } from "../speech.mjs";
 
 const start = (page) => page.getByRole("button", { name: "Dictate", exact: true });
@@ -23,11 +23,11 @@ export async function the_first_dictation_says_where_the_sound_may_go(context) {
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Dictate a message" });
   await dialog.getByText("It may send the sound to its vendor").waitFor();
-  assert.deepEqual(await recognitionsOf(page), []);
+  await eventually(async () => assert.deepEqual(await recognitionsOf(page), []));
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  assert.deepEqual(await recognitionsOf(page), []);
+  await eventually(async () => assert.deepEqual(await recognitionsOf(page), []));
   await start(page).click();
   await dialog.getByRole("button", { name: "Start dictating" }).click();
   await stop(page).waitFor();
@@ -51,8 +51,8 @@ export async function what_is_heard_appears_at_the_cursor_word_by_word(context) 
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.keyboard.press("Escape");
   await start(page).waitFor();
-  assert.deepEqual((await recognitionsOf(page)).map(({ lang, calls }) => [lang, calls]), [["en-US", ["start", "stop"]]]);
-  assert.ok(await messageBox(page).evaluate((box) => box === document.activeElement));
+  await eventually(async () => assert.deepEqual((await recognitionsOf(page)).map(({ lang, calls }) => [lang, calls]), [["en-US", ["start", "stop"]]]));
+  await eventually(async () => assert.ok(await messageBox(page).evaluate((box) => box === document.activeElement)));
   await messageBox(page).press("Enter");
   await userMessages(page).getByText("Hello dear old world").waitFor();
 }
@@ -66,8 +66,8 @@ export async function a_message_that_is_sent_ends_the_dictation(context) {
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await context.until("it has ended", async () => (await recognitionsOf(page))[0].calls.includes("abort"));
   await waitForAnswer(page, 1);
-  assert.equal(await messageBox(page).inputValue(), "");
-  assert.equal(await page.locator(".toast").count(), 0);
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), ""));
+  await eventually(async () => assert.equal(await page.locator(".toast").count(), 0));
 }
 
 export async function escape_ends_the_dictation_and_not_the_answer(context) {
@@ -81,7 +81,7 @@ export async function escape_ends_the_dictation_and_not_the_answer(context) {
   await page.keyboard.press("Escape");
   await start(page).waitFor();
   await context.call("resume");
-  assert.match(await (await waitForAnswer(page, 1)).innerText(), /one two/);
+  await eventually(async () => assert.match(await (await waitForAnswer(page, 1)).innerText(), /one two/));
   await untilValue(context, page, "next");
 }
 
@@ -107,12 +107,12 @@ export async function a_browser_that_can_not_hear_has_no_button(context) {
   await fakeSpeech(page, { isMissing: true });
   const settings = await context.visit("/settings", { beside: page });
   await settings.getByRole("group", { name: "Language" }).waitFor();
-  assert.equal(await settings.getByText("Language of dictation").count(), 0);
+  await eventually(async () => assert.equal(await settings.getByText("Language of dictation").count(), 0));
   await page.clock.install();
   await page.reload();
   await page.locator(".example").nth(2).waitFor();
   await page.clock.runFor(10_000);
-  assert.equal(await start(page).count(), 0);
+  await eventually(async () => assert.equal(await start(page).count(), 0));
 }
 
 export async function the_language_of_the_dictation_is_the_pages_or_another_one(context) {
@@ -121,7 +121,7 @@ export async function the_language_of_the_dictation_is_the_pages_or_another_one(
   const end = page.getByRole("button", { name: "Diktat beenden (Esc)" });
   await begin.click();
   await end.waitFor();
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width);
+  await eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width));
   await end.click();
   await begin.waitFor();
   const settings = await context.visit("/settings", { beside: page });
@@ -129,5 +129,5 @@ export async function the_language_of_the_dictation_is_the_pages_or_another_one(
   await checkAccessibility(settings, context.input.displays ?? 2);
   await begin.click();
   await end.waitFor();
-  assert.deepEqual((await recognitionsOf(page)).map(({ lang }) => lang), ["de-DE", "fr-FR"]);
+  await eventually(async () => assert.deepEqual((await recognitionsOf(page)).map(({ lang }) => lang), ["de-DE", "fr-FR"]));
 }

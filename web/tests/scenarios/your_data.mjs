@@ -1,6 +1,6 @@
 // All conversations at once, in the settings: exported, deleted, imported again.
 import { checkAccessibility } from "../accessibility_check.mjs";
-import { assert, sendAndWait } from "../actions.mjs";
+import { assert, sendAndWait, eventually } from "../actions.mjs";
 
 const as = (id) => ({ on: "accounts", extraHTTPHeaders: { authorization: `Bearer ${id}` } });
 
@@ -68,7 +68,7 @@ export async function everything_is_deleted_by_keyboard_after_a_question(context
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
-  assert.equal((await context.get(page, "/api/files/use")).conversations, 2);
+  await eventually(async () => assert.equal((await context.get(page, "/api/files/use")).conversations, 2));
   await deleteAll(page, "all 2 conversations");
-  assert.equal((await context.get(page, "/api/files/use")).conversations, 0);
+  await eventually(async () => assert.equal((await context.get(page, "/api/files/use")).conversations, 0));
 }
