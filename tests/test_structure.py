@@ -21,7 +21,7 @@ LAYERS = {
     "errors": (),
     "installation": (),
     "lazy": ("installation",),
-    "plugins": ("errors",),
+    "plugins": ("checking",),
     "version": (),
     "samples": (),
     "core": ("checking", "plugins"),

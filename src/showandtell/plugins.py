@@ -14,6 +14,7 @@ from importlib.metadata import EntryPoint, distributions, entry_points
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
+from showandtell.checking.shown import class_name, named
 from showandtell.errors import BadInput
 
 T = TypeVar("T")
@@ -93,7 +94,7 @@ def expect(value: object, kind: type[T]) -> T:
     """A value of a class. Raises `BadInput` for others."""
     if isinstance(value, kind):
         return value
-    raise BadInput(f"{value!r:.80} is {an(type(value))}: give {an(kind)}")
+    raise BadInput(f"{value!r:.80} is {class_name(value)}: give {named(kind)}")
 
 
 def instances_of(kind: type[T]) -> Callable[[str, object], T]:
@@ -102,14 +103,9 @@ def instances_of(kind: type[T]) -> Callable[[str, object], T]:
     def read(_: str, found: object) -> T:
         if isinstance(found, kind):
             return found
-        raise BadInput(f"it names {an(type(found))}, not {an(kind)}")
+        raise BadInput(f"it names {class_name(found)}, not {named(kind)}")
 
     return read
-
-
-def an(kind: type[object]) -> str:
-    """The name of a class with its article."""
-    return f"{'an' if kind.__name__[0] in 'AEIOUaeiou' else 'a'} {kind.__name__}"
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

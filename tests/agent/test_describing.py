@@ -353,7 +353,7 @@ def test_render_describes_nothing():
     [
         ("nobody:model", UnknownModel, "nobody"),
         ("groq:llama-3.3-70b", BadInput, "takes no images"),
-        (7, BadInput, "FilePolicy.describe is a int"),
+        (7, BadInput, "describe is 7: give a str or a function, or None"),
     ],
 )
 def test_a_describer_that_can_not_be_one_is_an_error_when_the_agent_is_made(describe, error, text):

@@ -101,5 +101,5 @@ def test_files_of_messages_that_are_left_out_keep_their_numbers_and_can_be_viewe
 
 
 def test_an_unknown_way_to_handle_a_full_context_is_an_error():
-    with pytest.raises(BadInput, match="on_full is 'forget': use one of error, drop_oldest, summarize"):
+    with pytest.raises(BadInput, match="on_full is 'forget': give 'error', 'drop_oldest' or 'summarize'"):
         loop_limits({}, RunLimits(on_full="forget"), None)

@@ -253,7 +253,7 @@ def test_the_smallest_bound_holds_what_get_document_answers():
 
 
 def test_a_bound_that_is_too_low_is_refused():
-    with pytest.raises(BadInput, match="at least 1,000"):
+    with pytest.raises(BadInput, match="max_tool_text is 999: give an int of at least 1,000"):
         Agent("inspector", file_policy=FilePolicy(max_tool_text=999))
 
 

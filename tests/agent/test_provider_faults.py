@@ -22,12 +22,11 @@ from showandtell.core.events.types import (
     ToolInputEnd,
     ToolInputStart,
 )
-from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadAnswer
 from showandtell.inspector.hosts import find_host
 from showandtell.inspector.request import Call, ModelRequest, Reply
 from showandtell.providers.refusals import provider_error
-from support.builders import parser_of
+from support.builders import parser_of, without_body
 from support.fault_outcomes import OUTCOMES, check_outcome
 from support.fixtures import png
 
@@ -56,7 +55,7 @@ def try_once(api, *faults, **settings):
 def test_a_status_comes_in_its_providers_form_with_the_time_to_wait(api, code):
     got = try_once(api, status(code, retry_after=7))
     error = provider_error(
-        HttpResponse(got.status, {name.lower(): item for name, item in got.headers.items()}, None), got.data
+        without_body(got.status, {name.lower(): item for name, item in got.headers.items()}), got.data
     )
     assert (got.status, error.retry_after) == (code, 7)
     assert error.text
@@ -66,7 +65,7 @@ def test_a_status_comes_in_its_providers_form_with_the_time_to_wait(api, code):
 def test_a_refusal_of_a_gateway_has_the_text_of_the_provider_behind_it():
     metadata = {"provider_name": "Google", "raw": "gemini-2.0-flash is rate-limited upstream"}
     body = {"error": {"code": 429, "message": "Provider returned error", "metadata": metadata}}
-    error = provider_error(HttpResponse(429, {}, None), json.dumps(body).encode())
+    error = provider_error(without_body(429), json.dumps(body).encode())
     assert error.text == "Provider returned error: gemini-2.0-flash is rate-limited upstream"
 
 

@@ -247,5 +247,5 @@ def test_an_api_that_nobody_registered_is_named():
     for taken in ("openai-chat", "acme-talk", "groq"):
         with pytest.raises(BadInput, match="there is another API"):
             register_api(Api(name=taken, package="acme_other"))
-    with pytest.raises(BadInput, match="'acme_talk' is a str: give an Api"):
+    with pytest.raises(BadInput, match="api is 'acme_talk': give an Api"):
         register_api("acme_talk")

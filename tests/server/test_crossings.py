@@ -255,7 +255,7 @@ async def test_a_lifted_file_stays_the_owners_in_a_shared_conversation_and_in_an
         assert WORD not in json.dumps(parts)  # the model's words may name it
         _, data = await ask(owner.bob, "GET", f"/api/conversations/{owner.talk}/export")
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            assert archive.namelist() == ["conversation.json"]
+            assert archive.namelist() == ["conversation.json", "source.json"]
         copy = await by_export(owner)
         assert [(file.audience, file.lifted is True) for file in copy.attachments.values()] == [
             ("user", False),

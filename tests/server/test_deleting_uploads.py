@@ -63,7 +63,7 @@ async def test_a_provider_that_hangs_delays_no_deletion_and_what_it_keeps_is_log
     async with await asyncio.start_server(hang, "127.0.0.1", 0) as silent:
         monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        async with serving(tmp_path) as site:
+        async with serving(tmp_path, default_model="inspector") as site:
             conversation, (file, _) = await uploaded(site, "file-1", "file-2")
             async with asyncio.timeout(60):
                 assert await delete(site, file) == 204

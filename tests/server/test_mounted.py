@@ -193,7 +193,7 @@ def test_origins_are_exact(origin, tmp_path):
 
 
 def test_a_chat_needs_users_and_agents(tmp_path):
-    with pytest.raises(BadInput, match="must be a function"):
+    with pytest.raises(BadInput, match="user is 'ann': give a function that returns the id"):
         chat_app(Store.at(tmp_path), Agent("inspector"), user="ann", secret=SECRET)
     with pytest.raises(BadInput, match="there is no agent"):
         chat_app(Store.at(tmp_path), {}, user=header_user, secret=SECRET)

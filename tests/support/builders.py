@@ -13,6 +13,7 @@ from showandtell.core.messages.message import Draft, Message
 from showandtell.core.messages.parts import Shown, Text, ToolCall
 from showandtell.core.planning.plan import plan
 from showandtell.core.planning.values import Plan, Policy, View
+from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.parsers import FRAMES, PARSERS
 from showandtell.core.wire.stream import StreamParser
 
@@ -98,3 +99,13 @@ def words(parts) -> list[str]:
 def parser_of(api: str, media_type: str = "") -> StreamParser:
     """A parser of an api's stream, of server-sent events unless its content type says otherwise."""
     return StreamParser(PARSERS[api].new_reader(), FRAMES[media_type]())
+
+
+def without_body(status: int, headers=None) -> HttpResponse:
+    """A response whose body has been read."""
+
+    async def body():
+        for chunk in ():
+            yield chunk
+
+    return HttpResponse(status, headers or {}, body())

@@ -17,7 +17,7 @@ def expect(proves: str, claim: str | None) -> str:
     if proves == TEXT:
         return claim if claim in TEXTS else "text/plain"
     if proves == OTHER_TEXT:
-        return REFUSED if claim in {*TEXTS, "image/svg+xml"} else OCTETS
+        return expect(TEXT, claim) if claim in {*TEXTS, "image/svg+xml"} else OCTETS
     return proves
 
 

@@ -29,7 +29,6 @@ from showandtell.config.user_settings import user_overrides
 from showandtell.core.capabilities.cells import Capability
 from showandtell.core.capabilities.overrides import read_overrides
 from showandtell.core.capabilities.resolve import resolve
-from showandtell.core.wire.http import HttpResponse
 from showandtell.errors import BadInput, ProviderError, ProviderUnavailable, UsageError
 from showandtell.inspector.request import ApiError, IncomingRequest, Reply, files_of
 from showandtell.inspector.send import serve
@@ -41,6 +40,7 @@ from showandtell.verify.judge import capabilities_from, contains_code, judge
 from showandtell.verify.probes import ALPHABET, KINDS, WORDS, Probe, make_probe
 from showandtell.verify.record import BufferedRequest, Head, read_recording, record, redact_exchange, replay
 from showandtell.verify.run import verify
+from support.builders import without_body
 from support.faulty_provider import serving
 from support.fixtures import wav
 
@@ -332,7 +332,7 @@ SIGNED = (
 )
 def test_a_key_is_hidden_however_an_answer_or_address_writes_it(authorization, answer, kept):
     request = BufferedRequest(f"https://e.test/{answer.decode()}", {"authorization": authorization}, b"{}")
-    recorded = redact_exchange(request, HttpResponse(400, {}, None), answer)
+    recorded = redact_exchange(request, without_body(400), answer)
     assert (recorded.answer, recorded.url) == (kept, f"https://e.test/{kept}")
 
 

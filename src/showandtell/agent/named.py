@@ -12,9 +12,10 @@ from typing import Any, cast
 
 from showandtell.agent.tools import Tool
 from showandtell.agent.toolsets import AnyTool, Toolset, is_toolset, split_tools
+from showandtell.checking.shown import class_name
 from showandtell.core.wire.hosted_tools import HostedTool, split_hosted
 from showandtell.errors import BadInput
-from showandtell.plugins import an, list_plugins, load_plugin, suggestion
+from showandtell.plugins import list_plugins, load_plugin, suggestion
 
 #: Entry points of packages with tools: each names what MODULE:NAME may name.
 TOOLS = "showandtell.tools"
@@ -55,7 +56,7 @@ def import_function(setting: str, name: str) -> Callable[..., Any]:
     """The function at MODULE:NAME. Raises `BadInput`."""
     function: object = import_named(setting, name, "mytools:function")
     if not callable(function):
-        raise BadInput(f"{setting} {name} is {an(type(function))}: it must be a function")
+        raise BadInput(f"{setting} {name} is {class_name(function)}: it must be a function")
     return function
 
 
@@ -76,7 +77,7 @@ def as_list(setting: str, name: str, value: object) -> list[AnyTool]:
     tools: list[object] = list(cast("Iterable[object]", value)) if isinstance(value, list | tuple | set) else [value]
     for tool in tools:
         if not callable(tool) and not is_toolset(tool) and not isinstance(tool, HostedTool):
-            what = "a module" if isinstance(tool, ModuleType) else an(type(tool))
+            what = "a module" if isinstance(tool, ModuleType) else class_name(tool)
             raise BadInput(f"{setting} {name} is {what}: it must be a function, a Tool, a Toolset, or a list of them")
     return cast("list[AnyTool]", tools)
 

@@ -129,6 +129,7 @@ class RunStream:
     async def stop(self) -> None:
         """Stop the run, and wait until its messages are stored. Readers get the end of the stream."""
         if self._task is None:
+            await self.run.cancel()
             self._end()
         elif not self._task.done():
             self._task.cancel()

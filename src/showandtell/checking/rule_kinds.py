@@ -309,7 +309,7 @@ def bounded(wanted: str, limits: Meta) -> str:
         "of at least length": limits.min_length,
         "of at most length": limits.max_length,
     }
-    parts = [f"{word} {limit:g}" for word, limit in words.items() if limit is not None]
+    parts = [f"{word} {limit:,}" for word, limit in words.items() if limit is not None]
     return f"{wanted} {' and '.join(parts)}" if parts else f"{wanted} of the right form"
 
 

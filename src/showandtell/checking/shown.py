@@ -70,7 +70,9 @@ def named(kind: type) -> str:
     if isinstance(words, str):
         return words
     name = "function" if kind.__name__ in {"function", "builtin_function_or_method"} else kind.__name__
-    return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
+    if kind is bytes:
+        return name
+    return f"{'an' if name[:1] in 'AEIOaeiou' else 'a'} {name}"  # classes with U begin as in URL
 
 
 def any_of(options: Sequence[str], *nothing: str) -> str:

@@ -273,6 +273,8 @@ async def watch(run: Run, show: Callable[[Event], Any]) -> int:
             if ended:
                 sys.exit(128 + ended[0])
             raise
+        finally:
+            await run.cancel()  # it has not begun if the conversation was busy
     if end is not None:
         show(end)
     return EXIT[run.status]

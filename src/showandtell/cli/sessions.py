@@ -77,7 +77,7 @@ class Sessions:
 
     async def remember(self, run: Run, model: str) -> None:
         """Keep which model answered, for answers that name none."""
-        if self._store is not None and (run.error is None or isinstance(run.error, ProviderError)):
+        if self._store is not None and run.has_begun and (run.error is None or isinstance(run.error, ProviderError)):
             self._person = await remember_model(self._store, model, self._person)
 
     async def finish(self, run: Run, which: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final, TypedDict, Unpack
+from typing import Annotated, Any, Final, TypedDict, Unpack
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.routing import APIRoute
@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from showandtell.agent.agent import Agent
 from showandtell.checking.checked import checked
+from showandtell.checking.shown import Wanted
 from showandtell.core.messages.file_json import Link
 from showandtell.errors import BadInput
 from showandtell.server.addresses import split_public_url
@@ -89,7 +90,11 @@ class ChatApp:
 
 @checked
 def chat_app(
-    store: Store, agents: Agent | Mapping[str, Agent], *, user: IdentifyUser, **options: Unpack[ChatOptions]
+    store: Store,
+    agents: Agent | Mapping[str, Agent],
+    *,
+    user: Annotated[IdentifyUser, Wanted("a function that returns the id of a request's user, or None")],
+    **options: Unpack[ChatOptions],
 ) -> ChatApp:
     """Make the chat as one ASGI application, to mount in a program below any prefix.
 
@@ -112,8 +117,6 @@ def chat_app(
     Raises:
         BadInput: there is no agent, `user` can't be called, or an option is invalid.
     """
-    if not callable(user):
-        raise BadInput("`user` must be a function that returns the id of a request's user, or None")
     if not agents:
         raise BadInput("there is no agent: give one, or several by name")
     named = {ONLY: agents} if isinstance(agents, Agent) else dict(agents)

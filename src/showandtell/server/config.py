@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from showandtell.agent.agent import Agent
 from showandtell.agent.settings import FilePolicy, ModelSettings, RunLimits
-from showandtell.agent.tools import Tool
-from showandtell.agent.toolsets import Toolset
+from showandtell.agent.toolsets import AnyTool
 from showandtell.checking.checked import TakesDict
 from showandtell.config.settings import BUILTIN
-from showandtell.core.wire.hosted_tools import HostedTool
 from showandtell.providers.retry import RetryPolicy
 from showandtell.server.auth.host_user import IdentifyUser
 from showandtell.server.auth.oidc import Oidc
@@ -80,7 +78,7 @@ class Config(TakesDict):
     default_model: str | None = None
     instructions: str = ""
     builtin: tuple[str, ...] = BUILTIN
-    tools: tuple[Tool | Toolset | HostedTool, ...] = ()
+    tools: tuple[AnyTool, ...] = ()
     deps: Callable[[str], object] | None = None
     folder: Path | None = None
     model_settings: ModelSettings = field(default_factory=ModelSettings)

@@ -25,11 +25,10 @@ from showandtell.core.events.types import (
 )
 from showandtell.core.messages.parts import ToolCall
 from showandtell.core.wire.aws_eventstream import encode
-from showandtell.core.wire.http import HttpResponse
 from showandtell.core.wire.parsers import PARSERS
 from showandtell.providers.refusals import provider_error
 from support.answer_fields import COUNTS, FIELDS, READ, TYPES_ALONE
-from support.builders import parser_of
+from support.builders import parser_of, without_body
 from support.paths import SHARED
 from support.scripted import FRAMED
 
@@ -245,7 +244,7 @@ def test_no_recording_has_a_field_that_is_listed_as_known_from_types_alone(api):
 @pytest.mark.skipif(not ERRORS.exists(), reason="the recordings are not at hand")
 @pytest.mark.parametrize("case", recordings(ERRORS), ids=lambda case: f"{case['provider']}-{case['status']}")
 def test_a_recorded_refusal_keeps_the_text_of_the_provider(case):
-    error = provider_error(HttpResponse(case["status"], {}, None), json.dumps(case["body"]).encode())
+    error = provider_error(without_body(case["status"]), json.dumps(case["body"]).encode())
     inner = case["body"].get("error", case["body"])
     output = [inner["message"], inner.get("code") or "", inner.get("metadata", {}).get("raw", "")]
     assert (error.status, error.path or "") == (case["status"], inner.get("param") or error.path or "")

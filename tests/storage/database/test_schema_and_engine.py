@@ -158,5 +158,5 @@ OTHERS = {
 
 @pytest.mark.parametrize("what", OTHERS)
 def test_any_other_engine_is_refused_with_what_to_hand_in(what, url, tmp_path):
-    with pytest.raises(BadInput, match=r"can't be used: hand in a URL, or a sync Engine"):
+    with pytest.raises(BadInput, match=r"database.*: give a URL, or a sync Engine"):
         Store(OTHERS[what](url, tmp_path), tmp_path)

@@ -1,5 +1,6 @@
 """How files, receipts, runs and conversations show themselves."""
 
+import asyncio
 import base64
 import io
 import re
@@ -92,7 +93,9 @@ def test_files_are_shown_as_on_the_page(audience, count):
 
 
 def test_a_run_that_was_not_awaited_says_so():
-    assert "this run has not finished: await it" in Agent("inspector").run("hello")._repr_html_()
+    run = Agent("inspector").run("hello")
+    assert "this run has not begun: await it" in run._repr_html_()
+    asyncio.run(run.cancel())
 
 
 def test_names_of_files_and_answers_are_escaped():

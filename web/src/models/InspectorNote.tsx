@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { rich, t } from "../language";
 import { at } from "../prefix";
 import { follow } from "../router";
@@ -8,7 +9,7 @@ import { isInspector } from "./findModel";
 export function InspectorNote() {
   const { models, me } = useApp();
   if (!models || !me) return null; // what it advises depends on both
-  const link = (words: string) => (
+  const link = (words: ComponentChildren) => (
     <a href={at("/settings")} onClick={follow}>
       {words}
     </a>

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, Protocol, cast
 
+from showandtell.checking.shown import class_name, named
 from showandtell.core.capabilities.apis import RENDER, find_module, reported_mistakes
 from showandtell.core.capabilities.cells import VENDORS, Api, Target
 from showandtell.core.planning.values import Entry
 from showandtell.core.wire.options import Options
 from showandtell.core.wire.tree import Tree, to_segments
 from showandtell.lazy import LazyModule
-from showandtell.plugins import an
 
 
 class Renderer(Protocol):
@@ -70,7 +70,7 @@ def check_returned(name: str, value: object) -> None:
     if kind is None:
         return
     if not isinstance(value, kind):
-        raise TypeError(f"{name} returned {an(type(value))}, not {an(kind)}")
+        raise TypeError(f"{name} returned {class_name(value)}, not {named(kind)}")
     if name not in {"url", "kwargs"}:
         to_segments(cast("Tree", value))
 

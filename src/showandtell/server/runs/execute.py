@@ -85,16 +85,17 @@ class RunExecutor:
         # New messages are stored in one transaction with their branch point: a crash leaves both or neither.
         branch_point = request.branch_point if request.drafts else None
         run = Run(agent, request.drafts, conversation, branch_point, deps=deps)
-        if request.branch_point is None or request.drafts:
-            await self._report(live, run)
-            return
+        leading = None if request.drafts else request.branch_point
         try:
-            await conversation.lead(request.branch_point.message_id)
+            if leading is not None:
+                await conversation.lead(leading.message_id)
             await self._report(live, run)
         except BaseException:
-            if not (live.has_started or live.is_abandoned):  # nothing was stored: return to the previous response
+            if leading is not None and not (live.has_started or live.is_abandoned):  # nothing was stored
                 await shielded(conversation.lead(live.row.before))
             raise
+        finally:
+            await run.cancel()
 
     async def _report(self, live: LiveRun, run: Run) -> None:
         """Run the agent, and pass its events to the reporter and to all watchers."""

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self, TypedDict, Unpack
+from typing import Annotated, Any, Self, TypedDict, Unpack
 
 from sqlalchemy import URL, Connection, Engine, bindparam, delete, insert, select, update
 
 from showandtell.checking.checked import checked
+from showandtell.checking.shown import Wanted
 from showandtell.config.private_folder import make_private_folder
 from showandtell.core.limits import MAX_FILE_BYTES
 from showandtell.core.messages.attachments import ProbedFile
@@ -37,6 +38,7 @@ from showandtell.storage.conversations.stored_conversation import StoredConversa
 from showandtell.storage.conversations.summaries import SELECT_NEWEST, SELECT_OLDER, Summary, check_limit
 from showandtell.storage.conversations.titles import shorten
 from showandtell.storage.conversations.uploads import Uploads
+from showandtell.storage.database.connect import DATABASE_HELP
 from showandtell.storage.database.database import SLOW_SECONDS, Database
 from showandtell.storage.database.fsck import Finding, check_all
 from showandtell.storage.database.garbage_collection import Collected, Key, collect, collect_now
@@ -48,6 +50,7 @@ from showandtell.storage.files.convert import MAX_CONCURRENT
 from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.proofs import MAX_CONCURRENT_PROBES, PROBE_SECONDS, start_probe
 
+A_DATABASE = Wanted(DATABASE_HELP)
 #: Seconds that the reserve's disk may take, and the threads that wait for it.
 RESERVE_SECONDS = 4.0
 RESERVE_JOBS = DaemonThreads(4, "reserve")
@@ -111,7 +114,7 @@ class Store:
 
     def __init__(
         self,
-        database: str | URL | Engine,
+        database: Annotated[str | URL | Engine, A_DATABASE],
         blobs: str | Path,
         **settings: Unpack[Settings],
     ) -> None:
@@ -141,7 +144,7 @@ class Store:
     def at(
         cls,
         folder: str | Path,
-        database: str | URL | Engine | None = None,
+        database: Annotated[str | URL | Engine | None, A_DATABASE] = None,
         blobs: str | Path | None = None,
         **settings: Unpack[Settings],
     ) -> Self:

@@ -23,7 +23,7 @@ DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "
 #: Makes a connection of psycopg that no pool has.
 Connector: TypeAlias = Callable[[], Any]
 URL_HELP = "write sqlite:///path/to/file.db, or postgresql://user:password@host/name"
-ENGINE_HELP = "hand in a URL, or a sync Engine of SQLAlchemy for postgresql+psycopg"
+DATABASE_HELP = "a URL, or a sync Engine of SQLAlchemy for postgresql+psycopg"
 #: How long SQLite waits for another writing process, in seconds.
 BUSY_SECONDS = 7.0
 #: Settings of each SQLite connection: wait for other writers, enforce foreign keys, survive a power cut.
@@ -103,17 +103,15 @@ def retry(work: Callable[[Callable[[], None]], T]) -> T:
     return work(decide)  # all connections of the pool are replaced now
 
 
-def connector_of(engine: object) -> Connector:
+def connector_of(engine: Engine) -> Connector:
     """A function that connects as a program's engine does, with its credentials and its `connect` events.
 
     The connections are not part of its pool, so that our deadlines and settings don't touch those of the program.
     Raises `BadInput` unless it is a sync engine for PostgreSQL.
     """
-    if not isinstance(engine, Engine):
-        raise BadInput(f"database: {type(engine).__name__} can't be used: {ENGINE_HELP}")
     dialect = engine.dialect
     if (dialect.name, dialect.driver, dialect.is_async) != ("postgresql", "psycopg", False):
-        raise BadInput(f"database: an engine for {dialect.name} with {dialect.driver} can't be used: {ENGINE_HELP}")
+        raise BadInput(f"database is an Engine for {dialect.name} with {dialect.driver}: give {DATABASE_HELP}")
     pool = engine.pool.recreate()  # holds no connection: each one is detached
 
     def connect() -> Any:
