@@ -258,6 +258,7 @@ export async function a_question_mark_shows_all_shortcuts_unless_it_is_typed(con
   await dialog.getByText("Search conversations").waitFor();
   await checkAccessibility(page, context.input.displays ?? 2);
   await page.setViewportSize({ width: 1280, height: 800 });
+  await page.locator('a[href$="/settings"]').first().waitFor(); // it is hidden on a phone, and can't get the focus there
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await hasFocus(context, page.getByRole("link", { name: "Settings", exact: true }), "what had the focus before");

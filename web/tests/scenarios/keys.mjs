@@ -9,6 +9,17 @@ function rowOf(page, name) {
   return page.locator(".key-row", { has: page.getByText(name, { exact: true }) });
 }
 
+/** The settings without a stored key for Mistral, whichever scenario ran before, with the form for one. */
+async function openForm(context) {
+  const page = await context.visit("/settings", { on: "scratch" });
+  await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).waitFor();
+  const status = await page.evaluate(() => fetch("/api/providers/mistral/key", { method: "DELETE" }).then((answer) => answer.status));
+  assert.equal(status, 204);
+  await page.reload();
+  await page.getByRole("button", { name: "Enter a key for Mistral" }).click();
+  return page;
+}
+
 async function enter(page, name, key) {
   await page.getByRole("form", { name: `Enter a key for ${name}` }).getByLabel("Key", { exact: true }).fill(key);
   await page.keyboard.press("Enter");
@@ -30,14 +41,13 @@ async function openNew(page, model) {
 }
 
 export async function a_first_key_can_be_used_for_new_conversations(context) {
-  const page = await context.visit("/settings", { on: "scratch" });
-  await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
+  const page = await openForm(context);
   await enter(page, "Mistral", GOOD);
   await page.getByRole("dialog", { name: "Use Mistral for new conversations?" }).getByText("mistral:mistral-large-latest").waitFor();
   await answerProposal(page, "Use it for new conversations");
   await page.getByText("New conversations use mistral:mistral-large-latest.").waitFor();
   await openNew(page, "mistral-large-latest");
-  assert.match(await (await sendAndWait(page, "Hello")).textContent(), /I am the inspector/); // the fake host's answer
+  await (await sendAndWait(page, "Hello")).getByText("I am the inspector").first().waitFor(); // the fake host's answer
   await page.reload();
   await openNew(page, "mistral-large-latest");
   await page.goto(new URL("/settings", page.url()).href);
@@ -46,8 +56,7 @@ export async function a_first_key_can_be_used_for_new_conversations(context) {
 }
 
 export async function the_question_after_a_first_key_is_accessible(context) {
-  const page = await context.visit("/settings", { on: "scratch" });
-  await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
+  const page = await openForm(context);
   await enter(page, "Mistral", GOOD);
   await page.getByRole("dialog", { name: "Use Mistral for new conversations?" }).waitFor();
   await checkAccessibility(page, 2);
@@ -65,19 +74,17 @@ export async function a_new_conversation_has_the_model_that_was_used_last(contex
 }
 
 export async function with_a_key_the_inspectors_note_leads_to_the_list_of_models(context) {
-  const page = await context.visit("/settings", { on: "scratch" });
-  await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
+  const page = await openForm(context);
   await enter(page, "Mistral", GOOD);
   await answerProposal(page, "Keep the inspector");
   await openNew(page, "Inspector");
   await page.getByText("For a real model, choose another one in the list of models.").waitFor();
-  assert.equal(await page.getByText("enter its key").count(), 0);
+  await eventually(async () => assert.equal(await page.getByText("enter its key").count(), 0));
 }
 
 export async function a_key_is_tested_stored_and_deleted(context) {
-  const page = await context.visit("/settings", { on: "scratch" });
   context.allow(/status of 422/);
-  await page.getByRole("button", { name: "Enter a key for Mistral" }).click();
+  const page = await openForm(context);
   await enter(page, "Mistral", "sk-wrong-0123456789");
   const alert = page.getByRole("alert").filter({ hasText: "Nothing was stored" });
   await alert.waitFor();
@@ -98,8 +105,7 @@ export async function a_key_is_tested_stored_and_deleted(context) {
 }
 
 export async function the_models_of_a_key_can_be_chosen_at_once(context) {
-  const page = await context.visit("/settings", { on: "scratch" });
-  await page.getByRole("button", { name: /(Enter a|Replace the) key for Mistral/ }).click();
+  const page = await openForm(context);
   await enter(page, "Mistral", GOOD);
   await page.getByText("The key for Mistral works and is stored.").waitFor();
   await answerProposal(page, "Keep the inspector");
