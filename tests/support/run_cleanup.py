@@ -20,6 +20,8 @@ import psutil
 
 #: The variable that names the run's folder.
 RUN = "TEST_RUN_FOLDER"
+#: Linux's folder in memory, and the bytes that a run needs there.
+MEMORY, SPACE = "/dev/shm", 8 << 30
 #: How long a process may take to end once its run is over, in seconds.
 TIMEOUT = 10.0
 
@@ -33,13 +35,22 @@ def begin() -> None:
         return
     watcher = start_watcher()
     # Short, because paths of sockets lie below it; its real path, because macOS has a link there.
-    folder = os.environ[RUN] = os.environ["TMPDIR"] = os.path.realpath(tempfile.mkdtemp(prefix="sat-"))
+    folder = os.environ[RUN] = os.environ["TMPDIR"] = os.path.realpath(tempfile.mkdtemp(prefix="sat-", dir=memory()))
     tempfile.tempdir = None  # so that it is read again
     assert watcher.stdin
     watcher.stdin.write(folder.encode() + b"\n")
     watcher.stdin.flush()
     at_end.enter_context(watcher)
     at_end.callback(finish, folder)
+
+
+def memory() -> str | None:
+    """A folder in memory, where a database need not wait for a disk; None if there is none with space and programs."""
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
+        return None
+    has_programs = not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
+    has_space = min(psutil.disk_usage(MEMORY).free, psutil.virtual_memory().available) > SPACE
+    return MEMORY if has_programs and has_space else None
 
 
 def start_watcher() -> subprocess.Popen[bytes]:
