@@ -7,7 +7,7 @@ export UV_SYSTEM_CERTS := 1
 # Containers often set this; without compiled files each of the hundred processes of the tests compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run chat setup page modules wheel release-check release audit browser quick test stress soak leaks mutants lint bench docs pictures lock clean scaffold
+.PHONY: run chat setup page modules wheel release-check release audit browser quick test thorough stress soak leaks mutants lint bench docs pictures lock clean scaffold
 run: setup page
 	@.venv/bin/showandtell serve $(if $(DISPLAY)$(WAYLAND_DISPLAY),--open)
 
@@ -19,15 +19,19 @@ setup: .venv/.ready
 
 # Three processes on two cores, because many tests wait. One file: `.venv/bin/python -m pytest tests/test_x.py`.
 test: .venv/.ready-dev modules page browser
-	.venv/bin/python -m pytest --hypothesis-profile same --numprocesses 3 --dist worksteal
+	.venv/bin/python -m pytest -m "not thorough" --hypothesis-profile same --numprocesses 3 --dist worksteal
 
 # The pure tests, and a smoke test of each layer above: what to run while you edit.
 quick: .venv/.ready-dev
 	.venv/bin/python -m pytest -m "pure or smoke" tests/core $$(grep -rl --include="test_*.py" "mark\.smoke" tests)
 
-# Minutes to hours: random search with the property tests, thousands of faults, cuts at every byte, a real LiteLLM proxy.
+# Variants and slow examples, which `make test` leaves out: docs/testing.md.
+thorough: .venv/.ready-dev modules page browser
+	.venv/bin/python -m pytest tests -m thorough --numprocesses 3 --dist worksteal
+
+# Minutes to hours: these, random search with the property tests, thousands of faults, cuts at every byte, a real LiteLLM proxy.
 # docs/reliability.md has the results.
-stress: .venv/.ready-dev modules page browser
+stress: thorough
 	.venv/bin/python -m pytest tests -m hypothesis --hypothesis-profile search --timeout 3600
 	.venv/bin/python -m pytest stress
 

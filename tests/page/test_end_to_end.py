@@ -21,6 +21,10 @@ UPLOADS = {"mine.png": png(40, 30, (250, 200, 0)), "other.png": png(30, 40, (120
 DRIVE = {f"{name}.png": picture("PNG", 64, 48, colour) for name, colour in page_tools.COLOURS.items()}
 LABEL = re.compile(r"⟦image (\d): ([\w.]+), (uploaded by the user|from tool gdrive_display_image)")
 each_api = pytest.mark.parametrize("api", APIS)
+#: What differs between APIs is in the pictures' test, too.
+one_api = pytest.mark.parametrize(
+    "api", [pytest.param(api, marks=pytest.mark.thorough if at else ()) for at, api in enumerate(APIS)]
+)
 
 
 def answer(request):
@@ -71,7 +75,7 @@ def expected():
         yield hashes([data])[0], str(number), name, origin
 
 
-@each_api
+@one_api
 def test_a_document_is_uploaded_read_by_the_model_and_quoted(api, servers, tmp_path):
     document = as_json("invoice.pdf", "application/pdf", INVOICE)
     scenario = "a_document_is_read_by_the_model_and_quoted"

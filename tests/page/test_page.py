@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.browser import scenarios_in
+from support.browser import SCENARIOS, scenarios_in
 from support.page_servers import open_page_servers
 
 
@@ -45,7 +45,16 @@ FILES = (
     "voice",
 )
 
+ALL = [scenario for file in FILES for scenario in scenarios_in(file)]
 
-@pytest.mark.parametrize("scenario", [scenario for file in FILES for scenario in scenarios_in(file)])
+
+@pytest.mark.parametrize("scenario", ALL)
 def test_page(scenario, servers, tmp_path):
     servers.run(scenario, tmp_path)
+
+
+def test_every_scenario_runs_once_and_every_line_thorough_marks_one():
+    names = [scenario.values[0] for scenario in ALL]
+    text = "\n".join((SCENARIOS / f"{file}.mjs").read_text() for file in FILES)
+    assert sorted(names) == sorted({*names})
+    assert sum(len(scenario.marks) for scenario in ALL) == text.lower().count("// thorough")

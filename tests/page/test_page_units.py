@@ -8,9 +8,15 @@ import pytest
 from support.nodejs import modules, node
 
 FILES = sorted((Path(__file__).parent / "units").glob("*.test.mjs"))
+#: It measures all expressions with many texts.
+THOROUGH = "regexes.test.mjs"
+PARAMS = [
+    pytest.param(file, marks=pytest.mark.thorough if file.name == THOROUGH else (), id=file.name.partition(".")[0])
+    for file in FILES
+]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda path: path.name.partition(".")[0])
+@pytest.mark.parametrize("file", PARAMS)
 def test_page_units(file):
     modules()
     command = [node(), "--test", "--test-reporter=tap", str(file)]

@@ -12,7 +12,16 @@ CLIENTS = {"stock": "use_chat.jsx", "assistant": "assistant_ui.jsx"}
 MOUNTED_ONLY = {"use_chat_sends_only_its_newest_message"}
 #: They need a provider that answers with given blocks.
 OWN_ONLY = {"use_chat_shows_what_a_provider_ran_and_another_one_goes_on"}
-SCENARIOS = [*scenarios_in("stock_clients"), *scenarios_in("assistant_ui")]
+#: Of those that work with both programs, `make test` runs these with a route of its own, and the others with a mounted chat.
+OWN_FIRST = {"use_chat_approves_a_call", "use_chat_stops_and_sends_again", "assistant_ui_sends_its_attachments"}
+SCENARIOS = [param.values[0] for file in ("stock_clients", "assistant_ui") for param in scenarios_in(file)]
+
+
+def each(excluded, thorough):
+    """A test for each scenario but the excluded, of which some are thorough."""
+    names = [name for name in SCENARIOS if name not in excluded]
+    marked = [pytest.param(name, marks=pytest.mark.thorough) if name in thorough else name for name in names]
+    return pytest.mark.parametrize("scenario", marked)
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +42,11 @@ def programs(tmp_path_factory):
         }
 
 
-@pytest.mark.parametrize("scenario", [name for name in SCENARIOS if name not in MOUNTED_ONLY])
+@each(excluded=MOUNTED_ONLY, thorough={*SCENARIOS} - OWN_ONLY - OWN_FIRST)
 def test_a_stock_client_with_a_route_of_its_own(scenario, programs, tmp_path):
     run_scenario(scenario, programs["own route"], tmp_path, {"release": page_tools.GATE.release}, seconds=60)
 
 
-@pytest.mark.parametrize("scenario", [name for name in SCENARIOS if name not in OWN_ONLY])
+@each(excluded=OWN_ONLY, thorough=OWN_FIRST)
 def test_a_stock_client_with_a_mounted_chat(scenario, programs, tmp_path):
     run_scenario(scenario, programs["mounted"], tmp_path, {"release": page_tools.GATE.release}, seconds=60)

@@ -31,8 +31,10 @@ TIMEOUT = 150
 
 
 def scenarios_in(file):
-    """The names of a file's scenarios in order; each is the id of its test."""
-    return re.findall(r"^export async function (\w+)", (SCENARIOS / f"{file}.mjs").read_text(), re.MULTILINE)
+    """A file's scenarios in order, as parameters of a test. Those below a line `// thorough` have that mark."""
+    text = (SCENARIOS / f"{file}.mjs").read_text()
+    found = re.findall(r"^(// thorough\n)?export async function (\w+)", text, re.MULTILINE)
+    return [pytest.param(name, marks=pytest.mark.thorough if is_thorough else ()) for is_thorough, name in found]
 
 
 def has_browser():

@@ -3,6 +3,7 @@ import { checkAccessibility, DESKTOP } from "../accessibility_check.mjs";
 import { waitForAnswer, sendAndWait, messageBox, send } from "../actions.mjs";
 import { imageFile, attach, fileInput, textFile } from "../attachments.mjs";
 
+// thorough
 export async function the_start_page_is_accessible(context) {
   const page = await context.visit("/");
   await page.getByRole("button", { name: "Draw a chart" }).waitFor();
@@ -21,6 +22,7 @@ export async function a_conversation_is_accessible(context) {
   await checkAccessibility(page, context.input.displays ?? 2);
 }
 
+// thorough
 export async function rendered_markdown_is_accessible(context) {
   const page = await context.visit("/", { on: "echo" });
   const markdown = "# Head\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [ ] one\n- [x] two\n\n```js\nlet a = 1;\n```\n\n> said\n\n[there](https://example.org)";
@@ -40,6 +42,7 @@ export async function the_panel_of_received_files_is_accessible(context) {
   await checkAccessibility(page, context.input.displays ?? 2);
 }
 
+// thorough
 export async function the_viewers_are_accessible(context) {
   const page = await context.visit("/");
   await page.getByRole("button", { name: "Read a PDF page by page" }).click();
@@ -56,6 +59,7 @@ export async function the_viewers_are_accessible(context) {
   await checkAccessibility(page, context.input.displays ?? 2);
 }
 
+// thorough
 export async function the_matrix_is_accessible(context) {
   const page = await context.visit("/matrix");
   await page.getByText(/^\d+ families of models$/).waitFor();
@@ -73,6 +77,7 @@ export async function the_settings_and_the_model_picker_are_accessible(context) 
   await checkAccessibility(page, context.input.displays ?? 2);
 }
 
+// thorough
 export async function error_pages_are_accessible(context) {
   context.allow(/status of 404/);
   const page = await context.visit("/c/conv_0123456789abcdefABCDEF");

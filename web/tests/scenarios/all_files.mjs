@@ -70,6 +70,7 @@ export async function files_are_deleted_in_all_conversations_after_a_question(co
   await page.getByText("This file was deleted. Its number and name stay.").waitFor();
 }
 
+// thorough
 export async function a_file_is_deleted_by_keyboard_alone(context) {
   const page = await context.visit("/", as("olga"));
   await talk(page, "The only one", textFile("a.csv", "a\n1\n"), textFile("b.csv", "b\n2\n"), textFile("c.csv", "c\n3\n"));
@@ -99,6 +100,7 @@ export async function a_file_is_deleted_by_keyboard_alone(context) {
   await eventually(async () => assert.deepEqual(await namesOf(page), ["a.csv", "b.csv"]));
 }
 
+// thorough
 export async function files_stay_and_stay_selected_if_their_deletion_fails(context) {
   context.allow(/status of 503/);
   const page = await context.visit("/", as("pia"));
@@ -117,6 +119,7 @@ export async function files_stay_and_stay_selected_if_their_deletion_fails(conte
   await context.until("it is gone", async () => (await namesOf(page)).join() === "b.csv");
 }
 
+// thorough
 export async function a_list_without_files_says_what_will_be_there(context) {
   const page = await context.visit("/files", as("rosa"));
   await page.getByText("No files yet. What you attach and what tools return is listed here.").waitFor();
@@ -125,6 +128,7 @@ export async function a_list_without_files_says_what_will_be_there(context) {
   await checkAccessibility(page, context.input.displays ?? 2);
 }
 
+// thorough
 export async function names_of_files_are_text_in_german_on_a_phone(context) {
   const hostile = `<img src=x onerror=__pwned()>${"ü".repeat(60)}.csv`;
   const page = await context.visit("/", { ...as("sara"), locale: "de-DE", viewport: PHONE, isMobile: true, hasTouch: true });
@@ -142,6 +146,7 @@ export async function names_of_files_are_text_in_german_on_a_phone(context) {
   await checkAccessibility(page, context.input.displays ?? 2);
 }
 
+// thorough
 export async function ten_thousand_files_are_scrolled_selected_and_deleted(context) {
   await context.call("files", { owner: "tara", count: 10_001 });
   const page = await context.visit("/files", as("tara"));

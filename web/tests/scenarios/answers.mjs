@@ -28,7 +28,7 @@ export async function a_reload_during_a_stream_loses_and_duplicates_nothing(cont
   await eventually(async () => assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [1, 1]));
 }
 
-export async function two_tabs_show_the_same_stream(context) {
+export async function two_tabs_show_the_same_streams_and_messages(context) {
   const page = await startAnswer(context);
   const other = await context.visit(new URL(page.url()).pathname, { on: "echo", beside: page });
   await lastAnswer(other).getByText("one").waitFor();
@@ -38,13 +38,6 @@ export async function two_tabs_show_the_same_stream(context) {
     await eventually(async () => assert.equal((await answer.locator(".prose").innerText()).trim(), "one two three"));
     await eventually(async () => assert.equal(await answers(tab).count(), 1));
   }
-}
-
-export async function a_message_in_one_tab_appears_in_the_other(context) {
-  const page = await startAnswer(context, "Say: one");
-  await waitForAnswer(page);
-  const other = await context.visit(new URL(page.url()).pathname, { on: "echo", beside: page });
-  await waitForAnswer(other);
   await send(page, "Say: again ⏸and on");
   await answers(other).nth(1).getByText("again").waitFor();
   await context.call("resume");
@@ -52,7 +45,7 @@ export async function a_message_in_one_tab_appears_in_the_other(context) {
   await eventually(async () => assert.match(await lastAnswer(other).innerText(), /again and on/));
 }
 
-export async function a_stopped_answer_keeps_its_text(context) {
+export async function a_stopped_answer_keeps_its_text_and_goes_on(context) {
   const page = await startAnswer(context);
   await page.getByRole("button", { name: "Stop" }).click();
   const answer = await waitForAnswer(page);
@@ -60,6 +53,11 @@ export async function a_stopped_answer_keeps_its_text(context) {
   await eventually(async () => assert.match(await answer.innerText(), /one/));
   await page.reload();
   await eventually(async () => assert.match(await (await waitForAnswer(page)).innerText(), /one[^]*Stopped\./));
+  await lastAnswer(page).getByRole("button", { name: "Continue" }).click();
+  await waitForAnswer(page, 2);
+  await userMessages(page).nth(1).getByText("Go on.").waitFor();
+  await answers(page).first().getByText("Stopped.").waitFor();
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Continue" }).count(), 0));
 }
 
 export async function an_edited_message_starts_a_branch_and_the_old_one_stays(context) {
@@ -80,6 +78,7 @@ export async function an_edited_message_starts_a_branch_and_the_old_one_stays(co
   await userMessages(page).getByText("1/2").waitFor();
 }
 
+// thorough
 export async function a_message_with_a_long_name_is_edited_on_a_phone(context) {
   const page = await context.visit("/", { on: "echo", viewport: PHONE });
   await attach(page, imageFile(`${"the_third_photo_of_the_homework_".repeat(2)}.png`));
@@ -93,6 +92,7 @@ export async function a_message_with_a_long_name_is_edited_on_a_phone(context) {
 export async function an_answer_can_be_regenerated(context) {
   const page = await context.visit("/", { on: "echo" });
   const answer = await sendAndWait(page, "Say: apples");
+  await eventually(async () => assert.equal(await answer.getByRole("button", { name: "Continue" }).count(), 0, "it is complete"));
   await answer.getByRole("button", { name: "Answer again" }).click();
   await context.until("the second answer is there", async () => {
     const conversation = await context.get(page, `/api/conversations/${await conversationId(page)}`);
@@ -151,6 +151,7 @@ export async function the_inspector_says_what_it_saw_and_folds_the_facts(context
   await eventually(async () => assert.doesNotMatch(await again.innerText(), /language model/));
 }
 
+// thorough
 export async function the_facts_of_an_answer_are_folded_in_german(context) {
   const { page, answer } = await seePicture(context, { locale: "de-DE", viewport: PHONE });
   await answer.getByText("Einzelheiten", { exact: true }).click();
@@ -159,6 +160,7 @@ export async function the_facts_of_an_answer_are_folded_in_german(context) {
   await eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false));
 }
 
+// thorough
 export async function an_answer_is_copied_as_markdown(context) {
   const page = await context.visit("/", { on: "echo", permissions: ["clipboard-read", "clipboard-write"] });
   const answer = await sendAndWait(page, "Say: **bold** and `code`");
@@ -168,13 +170,7 @@ export async function an_answer_is_copied_as_markdown(context) {
   await eventually(async () => assert.equal(await messageBox(page).inputValue(), "**bold** and `code`"));
 }
 
-export async function a_draft_survives_a_reload(context) {
-  const page = await context.visit("/");
-  await messageBox(page).fill("not yet sent");
-  await page.reload();
-  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "not yet sent"));
-}
-
+// thorough
 export async function a_long_answer_is_shown_from_its_beginning(context) {
   const page = await context.visit("/", { on: "echo" });
   await sendAndWait(page, "Say: hello");
@@ -189,6 +185,7 @@ export async function a_long_answer_is_shown_from_its_beginning(context) {
   await eventually(async () => assert.equal(await inView(lastAnswer(page).getByText("line 89", { exact: true })), true));
 }
 
+// thorough
 export async function words_in_a_wide_table_do_not_wrap_and_arabic_text_starts_at_the_right(context) {
   const page = await context.visit("/", { on: "echo", viewport: { width: 390, height: 844 } });
   const row = (word) => `|${Array.from({ length: 12 }, () => word).join("|")}|`;
@@ -200,20 +197,4 @@ export async function words_in_a_wide_table_do_not_wrap_and_arabic_text_starts_a
   });
   await eventually(async () => assert.equal((await rectOf(answer.getByRole("cell", { name: "value" }).first())).lines, 1));
   await eventually(async () => assert.ok((await rectOf(answer.getByText("مرحبا"))).left > (await rectOf(answer.getByText("hello"))).left + 100));
-}
-
-export async function continuing_a_stopped_text_sends_a_message(context) {
-  const page = await startAnswer(context);
-  await page.getByRole("button", { name: "Stop" }).click();
-  await (await waitForAnswer(page)).getByRole("button", { name: "Continue" }).click();
-  await waitForAnswer(page, 2);
-  await userMessages(page).nth(1).getByText("Go on.").waitFor();
-  await answers(page).first().getByText("Stopped.").waitFor();
-  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Continue" }).count(), 0));
-}
-
-export async function a_complete_answer_has_no_continue_button(context) {
-  const page = await context.visit("/", { on: "echo" });
-  const answer = await sendAndWait(page, "Say: all of it");
-  await eventually(async () => assert.equal(await answer.getByRole("button", { name: "Continue" }).count(), 0));
 }

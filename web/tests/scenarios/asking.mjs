@@ -51,6 +51,7 @@ export async function settings_of_a_conversation_are_stored_and_shown_above_the_
   await eventually(async () => assert.equal((await context.get(page, path)).tools, null));
 }
 
+// thorough
 export async function a_new_conversation_gets_its_settings_with_its_first_message_by_keyboard_alone(context) {
   const page = await context.visit("/", as("kim"));
   await opener(page).focus();
@@ -73,6 +74,7 @@ export async function a_new_conversation_gets_its_settings_with_its_first_messag
   await note(page).getByText("1 tool off").waitFor();
 }
 
+// thorough
 export async function the_model_of_a_conversation_is_the_one_in_the_picker(context) {
   const [page] = await startConversation(context, "mia");
   await open(page);
@@ -158,6 +160,7 @@ export async function what_could_not_be_saved_is_kept_and_can_be_saved_again(con
   await eventually(async () => assert.equal((await context.get(page, path)).instructions, "Be brief."));
 }
 
+// thorough
 export async function starred_models_come_first_in_the_list(context) {
   const page = await context.visit("/", as("sam"));
   const list = page.getByRole("dialog", { name: "Which model answers?" });
@@ -179,6 +182,7 @@ export async function starred_models_come_first_in_the_list(context) {
   await context.until("the star is gone", async () => (await context.get(page, "/api/settings")).favourites.length === 0);
 }
 
+// thorough
 export async function the_panel_is_accessible_in_german_on_a_phone(context) {
   const page = await context.visit("/", as("uwe", { locale: "de-DE" }));
   await page.locator(".bar").getByRole("button", { name: "Einstellungen dieser Unterhaltung" }).click();

@@ -37,6 +37,7 @@ export async function a_picture_at_an_address_is_an_attachment_like_any_other(co
   await answer.getByText(/40 x 30|40 × 30/).first().waitFor();
 }
 
+// thorough
 export async function an_address_is_attached_by_keys_alone(context) {
   const page = await context.visit("/");
   await opener(page).focus();
@@ -56,6 +57,7 @@ export async function an_address_is_attached_by_keys_alone(context) {
   await eventually(async () => assert.equal(await userMessages(page).count(), 0, "nothing was sent"));
 }
 
+// thorough
 export async function a_download_shows_its_progress_on_a_phone(context) {
   const page = await context.visit("/", { viewport: PHONE, isMobile: true, hasTouch: true });
   await attachFrom(page, "https://pictures.test/slow.png");
@@ -70,6 +72,7 @@ export async function a_download_shows_its_progress_on_a_phone(context) {
   await tray(page).getByRole("button", { name: "Remove slow.png" }).waitFor();
 }
 
+// thorough
 export async function to_remove_a_download_is_to_cancel_it(context) {
   const page = await context.visit("/");
   await attachFrom(page, "https://pictures.test/slow.png");
@@ -93,6 +96,7 @@ export async function an_address_that_can_not_be_attached_says_why(context) {
   await tray(page).getByText(/sends a web page in place of the file/).waitFor();
 }
 
+// thorough
 export async function a_server_that_fetches_nothing_has_no_button_for_it(context) {
   const page = await context.visit("/", { on: "echo" });
   await page.getByRole("button", { name: "Attach files" }).waitFor();

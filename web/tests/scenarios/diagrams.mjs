@@ -20,6 +20,7 @@ export async function a_diagram_is_drawn_and_shows_its_source(context) {
   await page.getByRole("dialog", { name: "Pictures of this conversation" }).getByRole("img", { name: "How it starts" }).waitFor();
 }
 
+// thorough
 export async function a_diagram_is_drawn_when_its_block_is_complete(context) {
   const page = await context.visit("/", { on: "echo" });
   await send(page, `Say: ${FENCE}mermaid\nflowchart LR\nA --> B⏸\nB --> C\n${FENCE}\n\nThen⏸ more.`);
@@ -32,6 +33,7 @@ export async function a_diagram_is_drawn_when_its_block_is_complete(context) {
   await context.call("resume");
 }
 
+// thorough
 export async function a_diagram_follows_light_and_dark(context) {
   const page = await context.visit("/", { on: "echo", colorScheme: "light" });
   const answer = await sendAndWait(page, `Say: ${block("flowchart LR", "A --> B")}`);
@@ -72,6 +74,7 @@ export async function a_hostile_diagram_runs_and_loads_nothing(context) {
   assert.deepEqual(reached, [true, true, true, "null", undefined]);
 }
 
+// thorough
 export async function a_diagram_that_never_ends_leaves_the_page_usable(context) {
   const page = await context.visit("/", { on: "echo" });
   const arrow = block("flowchart LR", "A --> B");

@@ -35,6 +35,7 @@ export async function signing_out_here_leaves_other_browsers_and_signing_out_eve
   await third.getByRole("heading", { name: "Not signed in" }).waitFor();
 }
 
+// thorough
 export async function an_unknown_conversation_is_reported(context) {
   context.allow(/status of 404/);
   const page = await context.visit("/c/conv_0123456789abcdefABCDEF");
@@ -52,6 +53,7 @@ export async function a_provider_error_is_shown_and_can_be_retried(context) {
   await eventually(async () => assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [1, 1]));
 }
 
+// thorough
 export async function retries_for_a_busy_provider_are_shown(context) {
   const page = await context.visit("/", { on: "echo" });
   await send(page, "Fail: 529, then say all is well");

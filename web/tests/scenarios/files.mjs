@@ -2,27 +2,25 @@
 import { waitForAnswer, answers, sendAndWait, assert, messageBox, waitForImages, conversationId, userMessages, send, eventually } from "../actions.mjs";
 import { docFile, acceptAllFiles, drop, paste, attach, fileInput, imageFile, textFile, tray, waitForUploads } from "../attachments.mjs";
 
-export async function a_chosen_file_is_sent_with_the_message(context) {
+export async function a_chosen_file_is_sent_with_the_message_and_a_removed_one_is_not(context) {
   const page = await context.visit("/");
-  await attach(page, textFile("notes.txt", "The harbour opens at seven."));
+  await attach(page, textFile("other.txt", "The harbour opens at nine."), textFile("notes.txt", "The harbour opens at seven."));
   await tray(page).getByText("notes.txt").waitFor();
+  await tray(page).getByRole("button", { name: "Remove other.txt" }).click();
   const answer = await sendAndWait(page, "When does the harbour open?");
   await eventually(async () => assert.match(await answer.innerText(), /seven/));
   await userMessages(page).getByRole("figure", { name: "text 1: notes.txt" }).waitFor();
+  await eventually(async () => assert.equal(await userMessages(page).getByRole("figure").count(), 1));
   await eventually(async () => assert.equal(await tray(page).count(), 0, "nothing is left for the next message"));
 }
 
-export async function dropped_files_are_attached(context) {
+export async function dropped_and_pasted_files_are_attached(context) {
   const page = await context.visit("/");
   await drop(page, imageFile("one.png"), imageFile("two.png"));
   await waitForUploads(page);
   await eventually(async () => assert.equal(await tray(page).getByRole("listitem").count(), 2));
   await eventually(async () => assert.equal(await page.getByText("Drop files to attach them").count(), 0));
-}
-
-export async function a_pasted_picture_gets_a_name(context) {
-  const page = await context.visit("/");
-  await paste(page, { ...imageFile("image.png") });
+  await paste(page, imageFile("image.png"));
   await waitForUploads(page);
   await tray(page).locator(".file-name", { hasText: "pasted-1.png" }).waitFor();
 }
@@ -59,10 +57,12 @@ export async function a_damaged_file_is_refused_with_a_message(context) {
   await eventually(async () => assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isEnabled(), false));
 }
 
-export async function attached_files_survive_a_reload(context) {
+export async function a_draft_and_its_files_survive_a_reload(context) {
   const page = await context.visit("/");
+  await messageBox(page).fill("not yet sent");
   await attach(page, imageFile("kept.png"));
   await page.reload();
+  await eventually(async () => assert.equal(await messageBox(page).inputValue(), "not yet sent"));
   await tray(page).getByText("kept.png").waitFor();
   await sendAndWait(page, "What is this?");
   await userMessages(page).getByRole("figure", { name: "image 1: kept.png" }).waitFor();
@@ -106,6 +106,7 @@ export async function a_file_number_in_a_text_links_to_the_file(context) {
   await eventually(async () => assert.equal(await userMessages(page).last().getByRole("link", { name: "image 9" }).count(), 0, "there is no such file"));
 }
 
+// thorough
 export async function an_at_sign_suggests_files_and_inserts_their_number(context) {
   const page = await context.visit("/");
   await sendAndWait(page, "/gdrive_display_image name=red");
@@ -120,6 +121,7 @@ export async function an_at_sign_suggests_files_and_inserts_their_number(context
   await eventually(async () => assert.equal(await messageBox(page).inputValue(), "compare image 1 with image 2 "));
 }
 
+// thorough
 export async function a_badge_inserts_its_reference_into_the_message(context) {
   const page = await context.visit("/");
   const answer = await sendAndWait(page, "/gdrive_display_image name=red");
@@ -128,6 +130,7 @@ export async function a_badge_inserts_its_reference_into_the_message(context) {
   await eventually(async () => assert.equal((await messageBox(page).inputValue()).trim(), "describe image 1"));
 }
 
+// thorough
 export async function a_file_placed_by_the_model_is_shown_once(context) {
   const page = await context.visit("/", { on: "echo" });
   await attach(page, imageFile("dot.png"));
@@ -139,6 +142,7 @@ export async function a_file_placed_by_the_model_is_shown_once(context) {
   assert.match(text, /\[picture: none\]/);
 }
 
+// thorough
 export async function pictures_of_parallel_calls_are_in_number_order(context) {
   const page = await context.visit("/");
   await send(page, "/gdrive_display_image name=red\n/gdrive_display_image name=green\n/gdrive_display_image name=blue");
@@ -167,6 +171,7 @@ export async function a_refused_file_can_be_removed_by_editing_the_message(conte
   await eventually(async () => assert.equal(await userMessages(page).getByText("old.doc").count(), 0));
 }
 
+// thorough
 export async function a_file_number_links_to_a_file_that_is_not_rendered_yet(context) {
   const page = await context.visit("/", { on: "echo" });
   await attach(page, imageFile("first.png"));
@@ -209,6 +214,7 @@ export async function a_file_is_deleted_and_its_name_and_number_stay(context) {
   await page.getByRole("dialog", { name: "What the model saw" }).getByText("It has been deleted.").first().waitFor();
 }
 
+// thorough
 export async function a_picture_can_be_deleted_in_the_viewer(context) {
   const page = await context.visit("/");
   await attach(page, imageFile("one.png"), imageFile("two.png"));

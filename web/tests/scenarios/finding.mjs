@@ -44,6 +44,7 @@ export async function a_search_leads_to_an_earlier_message_with_its_words(contex
   await context.until("a reload leads there, too", async () => (await message.count()) > 0 && isInView(message));
 }
 
+// thorough
 export async function a_search_by_the_name_of_a_file_shows_its_picture_and_leads_to_it(context) {
   const page = await context.visit("/", as("finder"));
   const id = await begin(page, "What came?", imageFile("harbour at night.png"), textFile("<b>harbour notes.txt", "of a day"));
@@ -65,6 +66,7 @@ export async function a_search_by_the_name_of_a_file_shows_its_picture_and_leads
   await context.until("the other file has the focus", () => page.evaluate(() => document.activeElement?.id === "file-1"));
 }
 
+// thorough
 export async function a_message_on_another_branch_is_shown_when_it_was_found(context) {
   const page = await context.visit("/", as("brancher"));
   await begin(page, "Tell me of walruses");
@@ -79,6 +81,7 @@ export async function a_message_on_another_branch_is_shown_when_it_was_found(con
   await context.until("the branch is shown", async () => /walruses/.test(await userMessages(page).first().innerText()));
 }
 
+// thorough
 export async function a_file_on_another_branch_is_shown_when_it_was_found(context) {
   const page = await context.visit("/", as("filebrancher"));
   await begin(page, "Tell me of this walrus", imageFile("walrus.png"));
@@ -94,6 +97,7 @@ export async function a_file_on_another_branch_is_shown_when_it_was_found(contex
   await context.until("the file has the focus", () => page.evaluate(() => document.activeElement?.id === "file-1"));
 }
 
+// thorough
 export async function a_search_that_fails_says_so_and_can_be_repeated(context) {
   context.allow(/status of 503/);
   const page = await context.visit("/", as("retrier"));
@@ -224,6 +228,7 @@ export async function conversations_are_filtered_by_files_days_and_tags(context)
   await hasFocus(context, page.getByRole("button", { name: "Filters", exact: true }), "the button of the filters");
 }
 
+// thorough
 export async function a_change_that_fails_says_so_and_leaves_the_row(context) {
   context.allow(/status of (422|503)/);
   const page = await context.visit("/", as("unlucky"));
@@ -247,6 +252,7 @@ export async function a_change_that_fails_says_so_and_leaves_the_row(context) {
   await row(page, "A talk that stays").waitFor();
 }
 
+// thorough
 export async function a_question_mark_shows_all_shortcuts_unless_it_is_typed(context) {
   const page = await context.visit("/");
   const box = page.getByRole("textbox", { name: "Message", exact: true });
@@ -273,6 +279,7 @@ export async function a_question_mark_shows_all_shortcuts_unless_it_is_typed(con
   await dialog.waitFor({ state: "detached" });
 }
 
+// thorough
 export async function finding_works_on_a_phone_in_german(context) {
   const page = await context.visit("/", { ...as("telefon"), ...PHONE, locale: "de-DE", timezoneId: "Europe/Berlin" });
   await attach(page, imageFile("Hafen.png"));

@@ -30,6 +30,7 @@ export async function the_example_of_a_chart_draws_a_table(context) {
   await checkAccessibility(page, 2);
 }
 
+// thorough
 export async function the_example_of_a_guide_shows_its_pages_one_by_one(context) {
   const { page, answer } = await openExample(context, "Read a PDF page by page");
   await userMessages(page).getByRole("figure", { name: "document 1: guide.pdf" }).waitFor();
@@ -42,6 +43,7 @@ export async function the_example_of_a_guide_shows_its_pages_one_by_one(context)
   await checkAccessibility(page, 2);
 }
 
+// thorough
 export async function the_example_of_two_apis_shows_side_by_side_what_each_was_given(context) {
   const page = await context.visit("/");
   await page.getByRole("button", { name: "Give two APIs one picture" }).click();

@@ -21,25 +21,30 @@ export async function a_placed_file_is_shown_in_the_text(context) {
   await eventually(async () => assert.equal(await answer.locator(".prose figure").count(), 1));
 }
 
+// thorough
 export async function a_file_placed_twice_is_shown_at_the_first_place(context) {
   const answer = await answerWith(context, "![the wall](file:1)\n\n![the same wall](file:1)\n\nthe end");
   await eventually(async () => assert.match(await answer.innerText(), /the wall[^]*image 1[^]*the same wall/));
   await answer.getByRole("link", { name: "the same wall" }).waitFor();
 }
 
+// thorough
 export async function a_file_placed_in_a_code_block_is_shown_outside_the_text(context) {
   const answer = await answerWith(context, "```md\n![the wall](file:1)\n```\n\nthe end");
   await eventually(async () => assert.equal(await answer.locator(".prose figure").count(), 0));
 }
 
+// thorough
 export async function a_file_placed_in_inline_code_is_shown_outside_the_text(context) {
   await answerWith(context, "Write `![the wall](file:1)` for it.\n\nthe end");
 }
 
+// thorough
 export async function a_file_placed_with_escaped_markup_is_shown_outside_the_text(context) {
   await answerWith(context, "So: \\![the wall](file:1)\n\nthe end");
 }
 
+// thorough
 export async function a_file_placed_in_reasoning_is_shown_outside_the_text(context) {
   const answer = await answerWith(context, "<think>![the wall](file:1)</think>the end");
   await answer.getByText("Thoughts").click();

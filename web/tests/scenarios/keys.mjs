@@ -55,6 +55,7 @@ export async function a_first_key_can_be_used_for_new_conversations(context) {
   await modelOf(page, "Inspector").or(page.getByRole("button", { name: /conversations: Inspector/ })).first().waitFor();
 }
 
+// thorough
 export async function the_question_after_a_first_key_is_accessible(context) {
   const page = await openForm(context);
   await enter(page, "Mistral", GOOD);
@@ -73,6 +74,7 @@ export async function a_new_conversation_has_the_model_that_was_used_last(contex
   await modelOf(page, "qwen/qwen3.6-27b").waitFor();
 }
 
+// thorough
 export async function with_a_key_the_inspectors_note_leads_to_the_list_of_models(context) {
   const page = await openForm(context);
   await enter(page, "Mistral", GOOD);
@@ -104,6 +106,7 @@ export async function a_key_is_tested_stored_and_deleted(context) {
   await page.getByRole("button", { name: "Enter a key for Mistral" }).waitFor();
 }
 
+// thorough
 export async function the_models_of_a_key_can_be_chosen_at_once(context) {
   const page = await openForm(context);
   await enter(page, "Mistral", GOOD);

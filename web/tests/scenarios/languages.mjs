@@ -56,6 +56,7 @@ export async function a_german_browser_sees_german_and_keeps_the_choice_of_engli
   await page.getByRole("heading", { name: "Einstellungen", exact: true }).waitFor();
 }
 
+// thorough
 export async function the_choice_of_a_language_is_that_of_all_browsers_of_a_user(context) {
   const page = await context.visit("/settings", { on: "scratch" });
   await page.getByRole("radio", { name: "Deutsch" }).click();
@@ -68,11 +69,13 @@ export async function the_choice_of_a_language_is_that_of_all_browsers_of_a_user
   await context.until("the choice is taken back", async () => (await context.get(page, "/api/settings")).language === null);
 }
 
+// thorough
 export async function a_browser_without_a_language_of_ours_gets_english(context) {
   const page = await context.visit("/", { locale: "fr-FR" });
   await page.getByRole("heading", { name: ENGLISH_HEADING }).waitFor();
 }
 
+// thorough
 export async function files_are_counted_and_measured_in_the_language_of_the_page(context) {
   const page = await context.visit("/", GERMAN);
   await attach(page, imageFile("eins.png"));
@@ -86,6 +89,7 @@ export async function files_are_counted_and_measured_in_the_language_of_the_page
   await eventually(async () => assert.equal(await page.locator(".composer-text").inputValue(), "image 1 ", "what the server reads"));
 }
 
+// thorough
 export async function a_reference_in_the_language_of_the_page_leads_to_its_file(context) {
   const page = await context.visit("/", { ...GERMAN, on: "echo" });
   await attach(page, imageFile("eins.png"));
@@ -113,6 +117,7 @@ async function checkView(context, page, name) {
   }
 }
 
+// thorough
 export async function german_views_are_accessible_and_fit_a_phone(context) {
   const page = await context.visit("/", GERMAN);
   await page.locator(".example").nth(2).waitFor();
@@ -130,6 +135,7 @@ export async function german_views_are_accessible_and_fit_a_phone(context) {
   await checkView(context, settings, "settings");
 }
 
+// thorough
 export async function a_german_conversation_is_accessible_and_fits_a_phone(context) {
   const page = await context.visit("/", GERMAN);
   await attach(page, imageFile("ein Bild mit einem ziemlich langen Namen.png"), imageFile("zwei.png"));

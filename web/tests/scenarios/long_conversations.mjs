@@ -19,6 +19,7 @@ const waitForQuestions = (context, page, count) =>
 const topOf = (page, number) =>
   page.getByText(`Question ${number}`, { exact: true }).evaluate((element) => element.getBoundingClientRect().top);
 
+// thorough
 export async function a_long_conversation_opens_with_its_newest_messages(context) {
   const page = await openLong(context);
   await eventually(async () => assert.equal(await userMessages(page).count(), SHOWN_AT_FIRST));
@@ -44,6 +45,7 @@ export async function earlier_messages_are_loaded_near_the_top_and_the_view_stay
   await page.getByText("The conversation begins here.").waitFor();
 }
 
+// thorough
 export async function messages_near_the_view_are_laid_out_before_they_are_seen(context) {
   const page = await openLong(context);
   await page.locator("[data-near]").first().waitFor();
@@ -55,6 +57,7 @@ export async function messages_near_the_view_are_laid_out_before_they_are_seen(c
   await eventually(async () => assert.equal(await far.evaluate((element) => getComputedStyle(element).contentVisibility), "auto"));
 }
 
+// thorough
 export async function a_search_of_the_page_loads_all_messages(context) {
   const page = await openLong(context);
   await page.keyboard.press("Control+f");
@@ -63,6 +66,7 @@ export async function a_search_of_the_page_loads_all_messages(context) {
 
 const earlierButton = (page) => page.getByRole("button", { name: "Show earlier messages" });
 
+// thorough
 export async function a_button_shows_earlier_messages(context) {
   const page = await openLong(context);
   await earlierButton(page).focus();

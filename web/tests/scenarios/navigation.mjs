@@ -1,6 +1,5 @@
 // Everything around a conversation: the list, other pages, small screens, dark mode, the keyboard, printing.
 import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, eventually } from "../actions.mjs";
-import { tray, attach, textFile } from "../attachments.mjs";
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const sidebar = (page) => page.getByRole("navigation", { name: "Conversations" });
@@ -33,6 +32,7 @@ export async function a_conversation_is_renamed_found_and_deleted(context) {
   await context.until("the row is gone", async () => !(await sidebar(page).getByRole("link", { name: "Quarterly figures", exact: true }).count()));
 }
 
+// thorough
 export async function a_conversation_is_exported_as_an_archive(context) {
   const page = await context.visit("/", { on: "echo" });
   await sendAndWait(page, "Say: keep this");
@@ -72,6 +72,7 @@ export async function the_matrix_can_be_searched_and_reloaded(context) {
   await page.getByText(/^\d+ families of models$/).waitFor();
 }
 
+// thorough
 export async function the_matrix_shows_one_kind_of_file_by_mouse_and_keys(context) {
   const page = await context.visit("/matrix");
   const headers = page.getByRole("columnheader", { name: /^(image|document|audio|video|text)$/ });
@@ -98,6 +99,7 @@ export async function settings_are_saved(context) {
   assert.deepEqual([settings.instructions, settings.theme], ["Answer in rhymes.", "dark"]);
 }
 
+// thorough
 export async function the_page_follows_the_color_scheme_of_the_system(context) {
   const dark = await context.visit("/", { colorScheme: "dark" });
   const light = await context.visit("/", { colorScheme: "light" });
@@ -157,15 +159,7 @@ function focusedName() {
   return element?.querySelector(".example-title")?.textContent ?? element?.getAttribute("aria-label") ?? element?.textContent ?? "";
 }
 
-export async function a_removed_file_is_not_sent(context) {
-  const page = await context.visit("/");
-  await attach(page, textFile("one.txt", "first"), textFile("two.txt", "second"));
-  await tray(page).getByRole("button", { name: "Remove one.txt" }).click();
-  await sendAndWait(page, "What came?");
-  await userMessages(page).getByRole("figure", { name: "text 1: two.txt" }).waitFor();
-  await eventually(async () => assert.equal(await userMessages(page).getByRole("figure").count(), 1));
-}
-
+// thorough
 export async function the_document_itself_never_scrolls(context) {
   const page = await context.visit("/", { viewport: { width: 320, height: 640 } });
   await page.getByRole("button", { name: "Read a PDF page by page" }).click();
@@ -183,6 +177,7 @@ export async function the_document_itself_never_scrolls(context) {
   }
 }
 
+// thorough
 export async function a_conversation_is_printed_in_full(context) {
   const page = await context.visit("/");
   await page.getByRole("button", { name: "Read a PDF page by page" }).click();
@@ -193,6 +188,7 @@ export async function a_conversation_is_printed_in_full(context) {
   await eventually(async () => assert.equal(await page.getByRole("textbox", { name: "Message" }).isVisible(), false));
 }
 
+// thorough
 export async function search_has_a_shortcut_and_arrow_keys(context) {
   const page = await context.visit("/");
   await sendAndWait(page, "hello");

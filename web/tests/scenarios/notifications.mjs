@@ -38,6 +38,7 @@ const hide = (page, isHidden) =>
 const untilShown = (context, page, count) =>
   context.until(`${count} are shown`, async () => (await shownOn(page)).length === count);
 
+// thorough
 export async function the_browser_asks_after_the_click_alone(context) {
   const page = await context.visit("/settings", { on: "echo" });
   await fakeNotifications(page);
@@ -54,6 +55,7 @@ export async function the_browser_asks_after_the_click_alone(context) {
   await eventually(async () => assert.equal(await page.evaluate(() => localStorage.getItem("showandtell.notify")), null));
 }
 
+// thorough
 export async function a_browser_that_blocks_or_has_no_notifications_says_so(context) {
   const page = await context.visit("/settings", { on: "echo" });
   await fakeNotifications(page, { answer: "denied" });
@@ -90,6 +92,7 @@ export async function a_long_answer_is_announced_while_another_conversation_is_s
   await waitForAnswer(page, 1);
 }
 
+// thorough
 export async function only_a_hidden_page_announces_the_answer_that_it_shows(context) {
   const page = await openWithNotifications(context);
   await makeLong(page);
@@ -106,6 +109,7 @@ export async function only_a_hidden_page_announces_the_answer_that_it_shows(cont
   await waitForAnswer(page, 2);
 }
 
+// thorough
 export async function two_tabs_announce_an_answer_once_and_not_while_one_shows_it(context) {
   const page = await openWithNotifications(context);
   await startNew(page);
@@ -124,6 +128,7 @@ export async function two_tabs_announce_an_answer_once_and_not_while_one_shows_i
   await eventually(async () => assert.deepEqual(await shown(), [["Say: seen", "The answer is complete."]]));
 }
 
+// thorough
 export async function a_call_that_waits_and_a_failure_are_announced(context) {
   const cases = [
     ["echo", "Fail: 400, then say hello", "The answer failed."],

@@ -21,9 +21,9 @@ const blocks = (...items) => `Blocks: ${JSON.stringify(items)}`;
 const visit = (context, settings = {}) => context.visit("/", { on: "echo", ...settings });
 const card = (answer, tool) => answer.locator(".tool").filter({ hasText: tool });
 
-export async function a_search_of_the_provider_is_shown_with_its_pages(context) {
+export async function what_the_provider_ran_is_shown_with_pages_and_outputs(context) {
   const tab = await visit(context);
-  const answer = await sendAndWait(tab, blocks(CALL, RESULT, text("Found.")));
+  const answer = await sendAndWait(tab, blocks(CALL, RESULT, RUN, RAN, text("Found.")));
   for (const state of ["written", "reloaded"]) {
     if (state === "reloaded") await tab.reload();
     await waitForAnswer(tab);
@@ -35,14 +35,9 @@ export async function a_search_of_the_provider_is_shown_with_its_pages(context) 
     await eventually(async () => assert.equal(await links.first().getAttribute("href"), "https://kiwi.example/fruit"));
     await eventually(async () => assert.match(await links.first().getAttribute("rel"), /noopener/));
   }
-}
-
-export async function code_that_the_provider_ran_is_shown_with_what_it_printed(context) {
-  const tab = await visit(context);
-  const answer = await sendAndWait(tab, blocks(RUN, RAN, text("It is 42.")));
   await card(answer, "code_execution").locator("summary").click();
-  await answer.getByText("print(6 * 7)", { exact: true }).waitFor();
-  const texts = await textsOf(answer.locator(".tool pre"));
+  await card(answer, "code_execution").getByText("print(6 * 7)", { exact: true }).waitFor();
+  const texts = await textsOf(card(answer, "code_execution").locator("pre"));
   assert.deepEqual(texts.slice(0, 2), ["print(6 * 7)", "42"]);
   assert.match(texts[2], /"return_code": 0/);
 }
@@ -68,6 +63,7 @@ export async function a_chart_of_the_providers_code_is_image_1_for_people_and_th
   await eventually(async () => assert.match(await next.innerText(), /160 x 80 pixels[^]*red 100%/));
 }
 
+// thorough
 export async function a_failed_tool_of_the_provider_says_why(context) {
   const tab = await visit(context);
   const answer = await sendAndWait(tab, blocks(RUN, FAILED));
@@ -90,7 +86,7 @@ export async function a_stopped_run_does_not_leave_a_tool_of_the_provider_runnin
   }
 }
 
-export async function sources_are_footnotes_of_one_paragraph(context) {
+export async function sources_are_footnotes_to_which_marks_in_the_paragraph_lead(context) {
   const tab = await visit(context);
   const answer = await sendAndWait(tab, blocks(...SOURCED));
   for (const state of ["written", "reloaded"]) {
@@ -103,11 +99,6 @@ export async function sources_are_footnotes_of_one_paragraph(context) {
     await eventually(async () => assert.deepEqual(await textsOf(notes.getByRole("link")), ["Kiwi", "A bird"]));
     await eventually(async () => assert.match(await notes.first().innerText(), /kiwi\.example[^]*A kiwi is a green fruit\./));
   }
-}
-
-export async function a_mark_shows_its_source_and_leads_to_the_footnote(context) {
-  const tab = await visit(context);
-  const answer = await sendAndWait(tab, blocks(...SOURCED));
   const mark = answer.getByRole("link", { name: "Source 2: A bird" });
   await mark.focus();
   await answer.getByRole("tooltip").getByText("The kiwi can’t fly.").waitFor();
@@ -129,6 +120,7 @@ export async function a_source_that_is_no_page_of_the_web_is_no_link(context) {
 
 const file = (name, mimeType, data) => ({ name, mimeType, buffer: Buffer.from(data, "base64") });
 
+// thorough
 export async function a_source_in_a_document_opens_its_page(context) {
   const tab = await visit(context);
   const { document } = await context.call("media");
@@ -161,6 +153,7 @@ async function reloadAs(tab, change) {
   return waitForAnswer(tab);
 }
 
+// thorough
 export async function a_source_in_a_recording_sets_its_player_to_the_time(context) {
   const tab = await context.visit("/");
   const { audio } = await context.call("media");
@@ -177,6 +170,7 @@ export async function a_source_in_a_recording_sets_its_player_to_the_time(contex
   await eventually(async () => assert.equal(await userMessages(tab).locator("audio").evaluate((player) => player.currentTime), 2.5));
 }
 
+// thorough
 export async function a_file_of_code_that_the_provider_ran_says_so(context) {
   const tab = await context.visit("/");
   await sendAndWait(tab, "/gdrive_display_image name=red");
@@ -199,6 +193,7 @@ const SHAPES = [
   ["web_fetch", {}, null, ["{}", "null"]],
 ];
 
+// thorough
 export async function every_output_of_a_provider_is_readable(context) {
   const tab = await context.visit("/");
   await sendAndWait(tab, "Hello");
@@ -216,6 +211,7 @@ export async function every_output_of_a_provider_is_readable(context) {
   }
 }
 
+// thorough
 export async function a_mark_in_the_text_stands_where_its_words_end(context) {
   const tab = await context.visit("/");
   await sendAndWait(tab, "Hello");
@@ -236,6 +232,7 @@ export async function a_mark_in_the_text_stands_where_its_words_end(context) {
   await eventually(async () => assert.equal(await prose.getByRole("link", { name: "https://a.example/x" }).getAttribute("href"), "https://a.example/x"));
 }
 
+// thorough
 export async function sources_are_accessible_and_fit_a_phone(context) {
   const tab = await visit(context, { viewport: { width: 390, height: 844 } });
   const long = cited(`https://kiwi.example/${"a".repeat(200)}`, "Kiwis of the world ".repeat(12), "Green. ".repeat(80));

@@ -133,6 +133,7 @@ export async function a_stopped_answer_holds_the_queue_until_one_is_sent_now(con
   await waitForWords(context, page, 5, /seven/);
 }
 
+// thorough
 export async function the_queue_is_used_by_keyboard_alone(context) {
   const page = await startAnswer(context);
   await messageBox(page).press("Escape"); // stops
@@ -158,6 +159,7 @@ export async function the_queue_is_used_by_keyboard_alone(context) {
   await waitForWords(context, page, 3, /three!/);
 }
 
+// thorough
 export async function the_queue_on_a_dark_phone_is_accessible_and_fits(context) {
   const page = await startAnswer(context, PHONE);
   await attach(page, textFile("a-rather-long-name-of-a-file-with-notes-of-the-whole-year.txt", "words"));
@@ -172,6 +174,7 @@ export async function the_queue_on_a_dark_phone_is_accessible_and_fits(context) 
   await context.call("resume");
 }
 
+// thorough
 export async function the_queue_speaks_german(context) {
   const page = await context.visit("/", { on: "echo", locale: "de-DE" });
   await page.locator(".composer-text").fill("Say: one ⏸two");

@@ -22,6 +22,7 @@ export async function formulas_are_drawn_and_prices_are_not(context) {
   await eventually(async () => assert.equal(await answer.locator(".prose :not(pre) > code").innerText(), String.raw`\(code\)`));
 }
 
+// thorough
 export async function a_copied_formula_is_its_source(context) {
   const page = await context.visit("/", { on: "echo", permissions: ["clipboard-read", "clipboard-write"] });
   const answer = await sendAndWait(page, String.raw`Say: so \(a^2\) is`);
@@ -43,6 +44,7 @@ export async function a_formula_that_cannot_be_drawn_shows_its_source(context) {
   await eventually(async () => assert.equal(await answer.locator(".prose a").count(), 0));
 }
 
+// thorough
 export async function code_has_colours_and_wraps(context) {
   const page = await context.visit("/", { on: "echo" });
   const answer = await sendAndWait(page, `Say: \`\`\`python\ndef f(x):\n    return "${"long ".repeat(60)}"  # why\n\`\`\``);
@@ -81,6 +83,7 @@ async function pngFile(page, width, height, name = `${width} by ${height}.png`) 
   return { name, mimeType: "image/png", buffer: Buffer.from(url.split(",")[1], "base64") };
 }
 
+// thorough
 export async function pictures_of_a_message_are_uncropped_in_rows_of_one_height(context) {
   const page = await context.visit("/");
   const sizes = [[300, 200], [200, 300], [256, 256]];
@@ -94,6 +97,7 @@ export async function pictures_of_a_message_are_uncropped_in_rows_of_one_height(
   }
 }
 
+// thorough
 export async function many_files_are_folded_until_they_are_asked_for(context) {
   const page = await context.visit("/");
   await attach(page, ...(await Promise.all(Array.from({ length: 14 }, (_, at) => pngFile(page, 100 + at, 100)))));

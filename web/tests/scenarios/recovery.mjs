@@ -71,6 +71,7 @@ export async function an_offline_message_survives_opening_another_conversation(c
   await userMessages(page).getByRole("figure", { name: "text 1: kept.txt" }).waitFor();
 }
 
+// thorough
 export async function pictures_that_failed_offline_come_when_the_browser_is_back(context) {
   context.allow(/ERR_INTERNET_DISCONNECTED/, /ERR_NETWORK_CHANGED/, /ERR_FAILED/);
   const page = await context.visit("/");
@@ -169,6 +170,7 @@ export async function a_script_that_fails_to_load_shows_an_error_and_a_reload_bu
   await eventually(async () => assert.equal(await messageBox(page).inputValue(), "a draft"));
 }
 
+// thorough
 export async function a_script_that_failed_to_load_is_loaded_after_a_reconnect(context) {
   context.allow(/ERR_INTERNET_DISCONNECTED/, /ERR_NETWORK_CHANGED/);
   const page = await context.visit("/", { on: "scratch" });
@@ -186,6 +188,7 @@ export async function a_script_that_failed_to_load_is_loaded_after_a_reconnect(c
   await eventually(async () => assert.equal(await page.locator(".matrix").evaluate((element) => getComputedStyle(element).overflow), "auto", "the styles are loaded, too"));
 }
 
+// thorough
 export async function a_malformed_url_shows_not_found(context) {
   const page = await context.visit("/", { on: "scratch" });
   await messageBox(page).waitFor();

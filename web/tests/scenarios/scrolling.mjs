@@ -32,6 +32,7 @@ async function sendAll(context, settings, send) {
   return page;
 }
 
+// thorough
 export async function an_unstreamed_answer_is_in_view_after_every_send(context) {
   const page = await sendAll(context, {}, send);
   await answers(page).last().hover();
@@ -40,6 +41,7 @@ export async function an_unstreamed_answer_is_in_view_after_every_send(context) 
   await eventually(async () => assert.equal(await lastAnswerInView(page), true, "answered again"));
 }
 
+// thorough
 export async function an_unstreamed_answer_is_in_view_on_a_phone(context) {
   await sendAll(context, PHONE, async (page, text) => {
     await messageBox(page).tap();
@@ -48,6 +50,7 @@ export async function an_unstreamed_answer_is_in_view_on_a_phone(context) {
   });
 }
 
+// thorough
 export async function the_first_answer_in_an_opened_long_conversation_is_in_view(context) {
   const writer = await context.visit("/");
   for (let index = 0; index < 8; index++) await sendAndWait(writer, index % 2 ? LONG : `/chart title=T${index} values=[1,2,3]`);
@@ -74,6 +77,7 @@ export async function scrolling_up_stops_automatic_scrolling(context) {
   await eventually(async () => assert.equal(await topInView(userMessages(page).last()), false));
 }
 
+// thorough
 export async function the_start_page_opens_at_the_top(context) {
   for (const viewport of [{ width: 844, height: 390 }, { width: 320, height: 568 }, { width: 375, height: 667 }]) {
     const page = await context.visit("/", { ...PHONE, viewport });

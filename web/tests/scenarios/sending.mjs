@@ -35,6 +35,7 @@ export async function a_file_that_no_model_reads_is_sent_for_tools_only(context)
   await panel.getByText(/takes no application\/zip/).waitFor();
 }
 
+// thorough
 export async function file_warnings_follow_the_chosen_model(context) {
   const page = await context.visit("/");
   const catalog = await context.get(page, "/api/models");
@@ -65,6 +66,7 @@ function silentAudio(name) {
   return { name, mimeType: "audio/wav", buffer: Buffer.concat([header, samples]) };
 }
 
+// thorough
 export async function audio_is_announced_as_a_transcript_for_models_without_audio(context) {
   const page = await context.visit("/");
   await attach(page, silentAudio("talk.wav"));
@@ -73,6 +75,7 @@ export async function audio_is_announced_as_a_transcript_for_models_without_audi
   await eventually(async () => assert.equal(await sendButton(page).isEnabled(), true, "the file is not refused"));
 }
 
+// thorough
 export async function a_refused_file_has_no_retry_button(context) {
   const page = await context.visit("/");
   await acceptAllFiles(page);
@@ -106,6 +109,7 @@ export async function a_late_approval_shows_the_earlier_decision(context) {
   await eventually(async () => assert.doesNotMatch(await answers(late).last().innerText(), /were sent/));
 }
 
+// thorough
 export async function enter_inserts_a_line_break_on_a_phone(context) {
   const page = await context.visit("/", { on: "scratch", ...PHONE });
   await messageBox(page).pressSequentially("first");
@@ -141,6 +145,7 @@ export async function a_failed_upload_disables_sending_until_it_is_retried(conte
   await userMessages(page).getByText("lost.txt").first().waitFor();
 }
 
+// thorough
 export async function the_message_box_explains_enter_and_escape_during_an_answer(context) {
   const page = await context.visit("/", { on: "echo" });
   await send(page, "Say: one ⏸ two");

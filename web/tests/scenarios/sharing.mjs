@@ -27,10 +27,14 @@ async function startConversation(context) {
   return page;
 }
 
-export async function readers_get_no_buttons_that_write(context) {
+export async function readers_get_no_buttons_that_write_and_writers_none_that_delete(context) {
   const page = await startConversation(context);
   const count = () => page.getByRole("main").getByRole("button", { name: WRITE_BUTTONS }).count();
   await context.until("the owner's buttons are there", async () => (await count()) >= 8);
+  await reloadWithRight(context, page, "writer");
+  await page.getByRole("group", { name: "May send_money run?" }).waitFor();
+  await page.getByRole("button", { name: "Edit your message" }).first().waitFor();
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Delete red.png" }).count(), 0));
   await reloadWithRight(context, page, "reader");
   await page.getByText("This conversation was shared with you to read.").waitFor();
   await page.getByText("Waits for a decision.").waitFor();
@@ -39,14 +43,6 @@ export async function readers_get_no_buttons_that_write(context) {
   await eventually(async () => assert.equal(await page.locator(".bar .model").count(), 0));
   await answers(page).first().getByRole("button", { name: "Copy the answer" }).waitFor();
   await answers(page).first().getByRole("button", { name: /What the model saw/ }).waitFor();
-}
-
-export async function writers_cannot_delete_files(context) {
-  const page = await startConversation(context);
-  await reloadWithRight(context, page, "writer");
-  await page.getByRole("group", { name: "May send_money run?" }).waitFor();
-  await page.getByRole("button", { name: "Edit your message" }).first().waitFor();
-  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Delete red.png" }).count(), 0));
 }
 
 /** A browser of a person: on this site, a bearer token is the account's id. */
@@ -81,6 +77,7 @@ export async function people_share_a_conversation_and_see_who_wrote_what(context
   await ann.getByText("Only you can see it.").waitFor();
 }
 
+// thorough
 export async function a_reader_leaves_a_shared_conversation(context) {
   const [carl, dora] = [await context.visit("/", as("carl")), await context.visit("/", as("dora"))];
   await sendAndWait(carl, "Hello from Carl");

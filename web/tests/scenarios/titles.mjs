@@ -37,6 +37,7 @@ export async function a_new_conversation_gets_its_title_from_the_model(context) 
   await eventually(async () => assert.equal(await page.title(), "About invoices – Show & Tell"));
 }
 
+// thorough
 export async function a_title_comes_also_while_another_conversation_is_shown(context) {
   const page = await openSettings(context, "tom");
   await page.getByRole("checkbox", { name: "Let the model name new conversations" }).check();
@@ -49,6 +50,7 @@ export async function a_title_comes_also_while_another_conversation_is_shown(con
   await rowOf(page, "About invoices").waitFor();
 }
 
+// thorough
 export async function the_choices_of_titles_and_notifications_are_accessible_in_german(context) {
   const page = await openSettings(context, "tia", { locale: "de-DE" });
   await page.getByRole("heading", { name: "Titel und Benachrichtigungen" }).waitFor();

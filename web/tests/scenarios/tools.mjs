@@ -63,6 +63,7 @@ export async function a_tool_shows_its_progress_and_its_result(context) {
   await answer.locator(".tool-details").getByText("all is done").waitFor();
 }
 
+// thorough
 export async function a_failed_tool_shows_its_error(context) {
   const page = await context.visit("/");
   const answer = await sendAndWait(page, "/break_down");

@@ -50,6 +50,7 @@ export async function back_closes_dialogs_before_it_leaves_the_conversation(cont
   checkPath();
 }
 
+// thorough
 export async function a_link_in_the_drawer_navigates_and_back_returns_to_the_conversation(context) {
   const page = await context.visit("/", { viewport: { width: 390, height: 844 } });
   await sendAndWait(page, "Hello");
@@ -63,6 +64,7 @@ export async function a_link_in_the_drawer_navigates_and_back_returns_to_the_con
   await eventually(async () => assert.equal(await page.locator(".side-open").count(), 0));
 }
 
+// thorough
 export async function files_are_in_number_order_and_leave_room_for_the_question(context) {
   const page = await context.visit("/");
   const large = await page.evaluate(() => {
@@ -82,6 +84,7 @@ export async function files_are_in_number_order_and_leave_room_for_the_question(
     await eventually(async () => assert.ok((await preview.boundingBox()).height <= 204, await preview.innerText()));
 }
 
+// thorough
 export async function a_document_opens_at_its_first_page_without_a_keyboard(context) {
   const page = await context.visit("/", { viewport: PHONE });
   const guide = fileURLToPath(new URL("../../../src/showandtell/samples/guide.pdf", import.meta.url));
@@ -95,6 +98,7 @@ export async function a_document_opens_at_its_first_page_without_a_keyboard(cont
   await eventually(async () => assert.ok(await pages.evaluate((region) => region === document.activeElement)));
 }
 
+// thorough
 export async function two_pictures_can_be_compared_and_a_part_of_one_attached(context) {
   const page = await context.visit("/");
   await attach(page, imageFile("one.png"), imageFile("two.png"), imageFile("three.png"));
@@ -139,6 +143,7 @@ export async function the_panel_explains_missing_files_and_its_evidence(context)
   await answers(page).first().waitFor();
 }
 
+// thorough
 export async function the_matrix_fits_the_window(context) {
   const page = await context.visit("/matrix");
   await page.getByText(/^\d+ families of models$/).waitFor();
@@ -150,6 +155,7 @@ export async function the_matrix_fits_the_window(context) {
   }
 }
 
+// thorough
 export async function the_matrix_names_its_evidence_in_german(context) {
   const page = await context.visit("/matrix", { locale: "de-DE" });
   await page.getByText("alle anderen", { exact: true }).first().waitFor();

@@ -57,6 +57,7 @@ export async function what_is_heard_appears_at_the_cursor_word_by_word(context) 
   await userMessages(page).getByText("Hello dear old world").waitFor();
 }
 
+// thorough
 export async function a_message_that_is_sent_ends_the_dictation(context) {
   const page = await open(context);
   await start(page).click();
@@ -70,6 +71,7 @@ export async function a_message_that_is_sent_ends_the_dictation(context) {
   await eventually(async () => assert.equal(await page.locator(".toast").count(), 0));
 }
 
+// thorough
 export async function escape_ends_the_dictation_and_not_the_answer(context) {
   const page = await open(context, { on: "echo" });
   await start(page).waitFor();
@@ -85,6 +87,7 @@ export async function escape_ends_the_dictation_and_not_the_answer(context) {
   await untilValue(context, page, "next");
 }
 
+// thorough
 export async function errors_of_the_dictation_are_put_in_words(context) {
   const page = await open(context);
   const errors = [
@@ -102,6 +105,7 @@ export async function errors_of_the_dictation_are_put_in_words(context) {
   }
 }
 
+// thorough
 export async function a_browser_that_can_not_hear_has_no_button(context) {
   const page = await context.visit("/");
   await fakeSpeech(page, { isMissing: true });
@@ -115,6 +119,7 @@ export async function a_browser_that_can_not_hear_has_no_button(context) {
   await eventually(async () => assert.equal(await start(page).count(), 0));
 }
 
+// thorough
 export async function the_language_of_the_dictation_is_the_pages_or_another_one(context) {
   const page = await open(context, { locale: "de-DE", colorScheme: "dark", viewport: PHONE });
   const begin = page.getByRole("button", { name: "Diktieren" });

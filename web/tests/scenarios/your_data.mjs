@@ -60,6 +60,7 @@ export async function a_file_that_is_no_export_is_named_with_the_reason(context)
   assert.match(failed, /photo\.zip .*is damaged/);
 }
 
+// thorough
 export async function everything_is_deleted_by_keyboard_after_a_question(context) {
   const page = await context.visit("/", as("lea"));
   await talk(context, page, "The first of two", "The second of two");
