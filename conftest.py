@@ -31,8 +31,25 @@ settings.load_profile("few")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the test that takes longest: at the end, the other test processes would wait for it."""
+    """Divide the page's scenarios among the test processes, and begin with the test that takes longest.
+
+    Scenarios wait for the browser most of the time: one process alone would take the longest for them.
+    """
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     items.sort(key=lambda item: item.path.name != "test_run_cleanup.py")
+    scenarios = [item for item in items if item.path.name == "test_page.py"]
+    others = [item for item in items if item.path.name != "test_page.py"]
+    items.clear()
+    for process in range(processes):  # at another time in each
+        own = share(others, process, processes)
+        at = len(own) * process // processes
+        items += [*own[:at], *share(scenarios, process, processes), *own[at:]]
+
+
+def share(items: list[pytest.Item], number: int, count: int) -> list[pytest.Item]:
+    """The items of one of `count` equal and contiguous parts."""
+    start, end = (len(items) * at // count for at in (number, number + 1))
+    return items[start:end]
 
 
 @pytest.hookimpl(wrapper=True)
