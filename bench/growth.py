@@ -3,7 +3,8 @@
 1 is linear: twice as much costs twice as much; 0 is flat. An exponent is the slope of a line through the logarithms of
 sizes and costs. Ours runs as `showandtell serve` or as an `Agent`, and asks a provider over HTTP. Counts are calls of
 Python functions in all threads, SQL statements, instructions of SQLite and bytes to the provider and to the readers;
-they hardly depend on the machine, and CI fails where one grows faster. Times are CPU time in a run of its own.
+they hardly depend on the machine, and `make stress` fails where one grows faster.
+Times are CPU time in a run of its own.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def find_elsewhere(app: Sphinx, env: BuildEnvironment, node: pending_xref, words
 
 def name_front_page(app: Sphinx, error: Exception | None) -> None:
     """Servers show index.html for the folder."""
-    if error is None:
+    if error is None and app.builder.format == "html":
         shutil.copy(app.outdir / f"{root_doc}.html", app.outdir / "index.html")
 
 

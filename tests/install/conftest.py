@@ -1,4 +1,7 @@
-"""Which installations are tried: bare and with all extras; with `--release`, as `make release-check` does, many more."""
+"""Which installations are tried: bare and with all extras; with `--release`, as `make release-check` does, many more.
+
+What an extra is for is tried without any, too, by `make thorough`.
+"""
 
 import shutil
 import sys
@@ -31,8 +34,13 @@ def pytest_generate_tests(metafunc):
     if "installed" not in metafunc.fixturenames:
         return
     full = metafunc.config.getoption("--release", default=False)
+    variants = {"bare"} if "extra" in metafunc.fixturenames else ()
     cases = [
-        pytest.param((kind, python, full, name), id="-".join(filter(None, [kind, version, name])))
+        pytest.param(
+            (kind, python, full, name),
+            id="-".join(filter(None, [kind, version, name])),
+            marks=[pytest.mark.thorough] * (name in variants),
+        )
         for kind in (("sdist", "wheel") if full else ("wheel",))
         for version, python in (pythons() if full else {"": sys.executable}).items()
         for name in (SETS if full else ("bare", "all"))

@@ -23,6 +23,7 @@ WAYS = {
     "pipx": ("uvx -q pipx install -q {wheel}", "bin/showandtell"),
     "editable": ("uv venv -q own && uv pip install -q --python own -e {root}", "own/bin/showandtell"),
 }
+VARIANTS = ("uv-tool", "uvx")
 SLOW = ("pip", "active", "pipx", "editable")
 
 
@@ -45,7 +46,10 @@ def shell(tmp_path):
     return lambda line: subprocess.run(line, check=False, shell=True, cwd=tmp_path, env=own, **pipes).stdout  # noqa: S602
 
 
-@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.release] * (way in SLOW)) for way in WAYS])
+MARKS = dict.fromkeys(VARIANTS, pytest.mark.thorough) | dict.fromkeys(SLOW, pytest.mark.release)
+
+
+@pytest.mark.parametrize("way", [pytest.param(way, marks=MARKS.get(way, ())) for way in WAYS])
 def test_the_line_of_a_hint_adds_what_is_missing(way, shell):
     install, program = (part.format(wheel=shlex.quote(str(built().wheel)), root=ROOT) for part in WAYS[way])
     installing = shell(install)

@@ -3,6 +3,7 @@
 import socket
 from collections import Counter
 from dataclasses import replace
+from hashlib import sha256
 from importlib import import_module
 
 import pytest
@@ -20,6 +21,8 @@ from showandtell.core.wire.parsers import parser_of
 from showandtell.core.wire.renderers import renderer_of
 from showandtell.errors import UsageError
 from showandtell.extending import register_api, register_provider
+from showandtell.inspector.answering.report import ocr_cache
+from showandtell.media import gate
 from showandtell.providers.retry import RetryPolicy
 from showandtell.verify.all_models import Candidates, check_all, estimate, find_candidates
 from support.extensions import forget_registered, import_from
@@ -58,6 +61,19 @@ def check(environ, capsys, *, candidates=None, **more):
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "mine.json"
+
+
+@pytest.fixture(autouse=True)
+def _probes_are_read_already(monkeypatch):
+    """The fake provider knows the text of each picture of a check: OCR takes a second for one (stress/test_verify.py)."""
+    draw = gate.draw_probe
+
+    def draw_and_tell(kind, codes, shapes=0):
+        data = draw(kind, codes, shapes)
+        monkeypatch.setitem(ocr_cache, sha256(data).hexdigest(), " ".join(codes))
+        return data
+
+    monkeypatch.setattr(gate, "draw_probe", draw_and_tell)
 
 
 def test_a_provider_that_refuses_hangs_or_is_down_keeps_no_other_from_being_checked(path, capsys):

@@ -9,7 +9,7 @@ import { load } from "./bundle.mjs";
 
 const web = resolve(import.meta.dirname, "../../../web");
 const { parseSync } = createRequire(join(web, "package.json"))("rolldown/utils");
-const LENGTH = 2_500;
+const LENGTH = 1_000;
 /** How much longer the long text is. Linear time grows by this, quadratic time by its square, 64. */
 const LONGER = 8;
 const MAX_GROWTH = 24;
@@ -52,9 +52,9 @@ function measure(regex, text) {
 
 const minimum = (regex, text) => Math.min(...Array.from({ length: REPEATS }, () => measure(regex, text)));
 
-/** The six slowest units at 5 kB, where quadratic time is visible already. */
+/** The six slowest units at 1.5 kB, where quadratic time is visible already. */
 function slowestUnits(regex) {
-  const timed = unitsFor(regex).map((unit) => ({ unit, time: Math.max(...texts(unit, 5_000).map((text) => measure(regex, text))) }));
+  const timed = unitsFor(regex).map((unit) => ({ unit, time: Math.max(...texts(unit, 1_500).map((text) => measure(regex, text))) }));
   return timed.sort((a, b) => b.time - a.time).slice(0, 6).map(({ unit }) => unit);
 }
 
