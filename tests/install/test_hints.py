@@ -46,10 +46,11 @@ def shell(tmp_path):
     return lambda line: subprocess.run(line, check=False, shell=True, cwd=tmp_path, env=own, **pipes).stdout  # noqa: S602
 
 
-MARKS = dict.fromkeys(VARIANTS, pytest.mark.thorough) | dict.fromkeys(SLOW, pytest.mark.release)
+def marks_of(way):
+    return [pytest.mark.release] * (way in SLOW) + [pytest.mark.thorough] * (way in VARIANTS)
 
 
-@pytest.mark.parametrize("way", [pytest.param(way, marks=MARKS.get(way, ())) for way in WAYS])
+@pytest.mark.parametrize("way", [pytest.param(way, marks=marks_of(way)) for way in WAYS])
 def test_the_line_of_a_hint_adds_what_is_missing(way, shell):
     install, program = (part.format(wheel=shlex.quote(str(built().wheel)), root=ROOT) for part in WAYS[way])
     installing = shell(install)
