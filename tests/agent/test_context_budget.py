@@ -35,7 +35,9 @@ def click_through(counted, count=100, **settings):
     return agent.run_sync("make it look like image 1", files=[File.from_bytes(png(640, 480), name="goal.png")]), script
 
 
-@pytest.mark.parametrize("counted", [COUNTED[0], COUNTED[3]], ids=["anthropic", "google"])
+@pytest.mark.parametrize(
+    "counted", [COUNTED[0], pytest.param(COUNTED[3], marks=pytest.mark.thorough)], ids=["anthropic", "google"]
+)
 def test_a_hundred_screenshots_stay_within_half_the_window_and_few_prompts_begin_anew(counted):
     run, script = click_through(counted)
     target = resolve(counted.model)
@@ -47,7 +49,7 @@ def test_a_hundred_screenshots_stay_within_half_the_window_and_few_prompts_begin
 
 
 @each_api
-@pytest.mark.parametrize("bytes_per_token", [2.0, 6.0])
+@pytest.mark.parametrize("bytes_per_token", [2.0, pytest.param(6.0, marks=pytest.mark.thorough)])
 def test_text_that_the_model_counts_otherwise_is_corrected_by_its_own_count(counted, bytes_per_token):
     share = 20 * counted.picture / resolve(counted.model).window.tokens
     run, script = click_through(counted, 50, context_share=share, bytes_per_token=bytes_per_token)

@@ -70,6 +70,7 @@ def test_a_program_registers_a_provider(tmp_path):
     assert (body["model"], body["max_completion_tokens"]) == ("acme-eye-1", 9)
 
 
+@pytest.mark.thorough
 def test_a_package_that_brings_something_else_is_named_and_left_out(tmp_path):
     install(tmp_path, [(":ACME", ":WEB_IMAGES")])
     output = run(tmp_path, "-m", "showandtell", "matrix")
@@ -130,6 +131,7 @@ def test_doctor_lists_what_packages_add_and_their_mistakes(tmp_path):
     assert "lacks   package acme-showandtell: nothing reads the entry points of showandtell.tool; there are" in output
 
 
+@pytest.mark.thorough
 def test_tools_that_can_not_be_imported_differ_from_unknown_ones(tmp_path):
     install(tmp_path, [("acme_weather:TOOLS", "acme_weather:TOOL")])
     output = run(tmp_path, "-m", "showandtell", "ask", "hi", "--tools", "weather", status=2)

@@ -56,6 +56,7 @@ def run(tree, *command):
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_a_new_provider_lacks_what_is_listed_and_the_scaffold_writes_it(tree):
     assert run(tree, "-c", CHECK).count("docs/providers") == 2
     assert run(tree, "lint/scaffold.py", "acme").count("wrote ") == len(scaffold.PLACES)

@@ -57,7 +57,7 @@ async def original(tmp_path):
     return tmp_path / "data" / "showandtell.db"
 
 
-@pytest.mark.parametrize("size", [SECTOR, 4096])
+@pytest.mark.parametrize("size", [pytest.param(SECTOR, marks=pytest.mark.thorough), 4096])
 async def test_noise_in_any_page_is_found_unless_nothing_reads_it(original, tmp_path, size):
     """What is not in use holds no data: an empty place in a page, or a free page."""
     whole, random_places, found = original.read_bytes(), random.Random(size), 0  # noqa: S311 - for tests

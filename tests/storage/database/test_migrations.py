@@ -54,7 +54,7 @@ def revisions_of(scripts):
 
 OLD, PREFIXED = revisions_of(OLD_SCRIPTS), revisions_of(SCRIPTS)
 each_revision = pytest.mark.parametrize("revision", [*OLD, *PREFIXED])
-each_old_revision = pytest.mark.parametrize("revision", [OLD[-1], OLD[0]])
+each_old_revision = pytest.mark.parametrize("revision", [OLD[-1], pytest.param(OLD[0], marks=pytest.mark.thorough)])
 
 
 def make_old(database, folder, revision):
