@@ -22,8 +22,6 @@ MAX_LEVELS = 32
 KEPT = frozenset({"type", "id", "index", "format", "signature"})
 #: Fields that tell two items of a list apart.
 IDENTITY = ("type", "id")
-#: Types of items that come in pieces without an index: OpenRouter's reasoning, Mistral's texts within its thinking.
-IN_PIECES = frozenset({"reasoning.text", "reasoning.summary", "text"})
 #: Types of items that always come whole, even with the index of another one (OpenRouter).
 WHOLE = frozenset({"reasoning.encrypted"})
 
@@ -105,7 +103,9 @@ def _add_items(known: _List, items: Iterable[Any]) -> None:
     own = set[int]()
     for item in items:
         before = _find(item, known)
-        if before is None or id(before) in own:
+        if before is not None and _repeats(item, before):
+            before |= {key: _open(value, key) for key, value in cast("dict[str, Any]", item).items()}
+        elif before is None or id(before) in own:
             known.items.append(before := _open(item))
         else:
             _join(before, item, "")
@@ -121,14 +121,33 @@ def _find(item: Any, known: _List) -> dict[str, Any] | None:
         return None
     fields = cast("dict[str, Any]", item)
     kind, index = str(fields.get("type")), fields.get("index")
-    last = known.items[-1] if known.items and index is None and kind in IN_PIECES else None
+    last = known.items[-1] if known.items and index is None and _has_text(fields) else None
     found: Any = known.by_index.get(index) if isinstance(index, int) else last
     if not isinstance(found, dict) or kind in WHOLE:
         return None
     other = cast("dict[str, Any]", found)
+    if index is None and other.get("signature"):
+        return None  # the signature ended it
     pairs = ((other.get(key), fields.get(key)) for key in IDENTITY)
     differ = any(isinstance(one, str) and isinstance(two, str) and one != two for one, two in pairs)
     return None if differ else other
+
+
+def _text_name(fields: Mapping[str, Any]) -> str:
+    """The field that has the text of an item, which its type names: `text` of "reasoning.text"."""
+    return str(fields.get("type")).rpartition(".")[2]
+
+
+def _has_text(fields: Mapping[str, Any]) -> bool:
+    """Whether an item is a text, so that one without an index may be a piece of it."""
+    return isinstance(fields.get(_text_name(fields)), str)
+
+
+def _repeats(item: Any, before: Mapping[str, Any]) -> bool:
+    """Whether the last piece of an item, which is signed, has the whole text once more (LiteLLM)."""
+    fields, name = cast("dict[str, Any]", item), _text_name(before)
+    text = fields.get(name)
+    return bool(text and fields.get("signature")) and text == _plain(before.get(name))
 
 
 def _plain(value: Any) -> Any:
