@@ -48,9 +48,14 @@ def mcp_resource(word, role):
 
 
 #: Whatever a tool marks for one audience, and what it returns beside it.
+def in_json(*block):
+    """Text that is JSON with a block in it, as tools return that pass on what another server has said."""
+    return json.dumps({"result": json.dumps([mcp_text(*block)])})
+
+
 MARKED = [
-    *[make(WORD, "user") for make in (Text, a_file, mcp_text, mcp_resource)],
-    *[make(MODELS_WORD, "assistant") for make in (Text, a_file, mcp_text)],
+    *[make(WORD, "user") for make in (Text, a_file, mcp_text, mcp_resource, in_json)],
+    *[make(MODELS_WORD, "assistant") for make in (Text, a_file, mcp_text, in_json)],
 ]
 PLAIN = ["plain", 4711, None, Text("open"), File.from_bytes(b"open", "text/plain", "open.txt"), {"rows": 3}]
 VALUES = st.recursive(
@@ -177,7 +182,7 @@ def check_kept(bodies):
 
 
 @examples(60)
-@example(value=[MARKED[0], {"a": MARKED[1], "b": MARKED[0]}, MARKED[2], MARKED[3]], is_error=False, finds=False)
+@example(value=[MARKED[0], {"a": MARKED[1], "b": MARKED[0]}, *MARKED[2:]], is_error=False, finds=False)
 @given(value=VALUES, is_error=st.booleans(), finds=st.booleans())
 def test_no_next_request_has_what_is_for_the_user_alone(value, is_error, finds):
     talk, script = talk_about(value, is_error=is_error, finds=finds)

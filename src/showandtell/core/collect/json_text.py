@@ -1,6 +1,7 @@
 """Text that is JSON and holds files in its strings: base64 or hex of a known signature, data URIs, content blocks.
 
-Most text is ruled out by its first character or by three quick searches, before anything is parsed.
+Blocks that are marked for one audience count, too: a mark isn't lost because a tool writes JSON itself.
+Most text is ruled out by its first character or by four quick searches, before anything is parsed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ BLOCK = re.compile(
     r'"type\\{0,16}"\s{0,8}:\s{0,8}\\{0,16}"'
     r'(?:audio|document|file|image|image_url|input_audio|input_file|input_image|resource|video)\\{0,16}"'
 )
+
+#: The mark of a content block (MCP).
+MARK = re.compile(r'"audience\\{0,16}"')
 
 
 def base64_start(signature: bytes) -> str:
@@ -44,8 +48,8 @@ DATA = compile_data()
 
 
 def parse_json(text: str) -> Any:
-    """The value of JSON text that may hold a file. None for other text, for most of it without parsing."""
-    if not may_hold_file(text) or len(text) > MAX_CHARACTERS:
+    """The value of JSON text that may hold files or marks. None for other text, for most of it without parsing."""
+    if not may_hold_parts(text) or len(text) > MAX_CHARACTERS:
         return None
     if text.count(",") + text.count("[") + text.count("{") > MAX_VALUES:
         return None
@@ -55,11 +59,11 @@ def parse_json(text: str) -> Any:
         return None
 
 
-def may_hold_file(text: str) -> bool:
-    """Whether a text looks like JSON with a file in it."""
+def may_hold_parts(text: str) -> bool:
+    """Whether a text looks like JSON with a file or a marked block in it."""
     if text[:64].lstrip()[:1] not in {"{", "[", '"'} or text[-64:].rstrip()[-1:] not in {"}", "]", '"'}:
         return False
-    return has_data_uri(text) or bool(BLOCK.search(text) or DATA.search(text))
+    return has_data_uri(text) or bool(BLOCK.search(text) or MARK.search(text) or DATA.search(text))
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

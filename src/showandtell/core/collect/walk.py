@@ -89,7 +89,7 @@ def walk_string(text: str, depth: int, findings: Findings) -> Node:
 
 
 def walk_json_text(text: str, depth: int, findings: Findings) -> Node:
-    """The value of JSON text with files in it. None for any other text, which stays as it is."""
+    """The value of JSON text with files or marks in it. None for any other text, which stays as it is."""
     value = parse_json(text)
     if value is None:
         return None
@@ -99,7 +99,7 @@ def walk_json_text(text: str, depth: int, findings: Findings) -> Node:
         node = walk(value, depth + 1, inner)
     except PointerError:
         return None
-    if not any(isinstance(part, File) for part in inner):
+    if not any(isinstance(part, File) or getattr(part, "audience", "both") != "both" for part in inner):
         return None
     findings += inner
     findings.visited = inner.visited
