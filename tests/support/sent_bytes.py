@@ -17,6 +17,7 @@ from showandtell.network.http_session import LenientSocket
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.blobs.sequential import NOWAIT, OPEN_BLOBS
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
+from support.disk import folder_on_disk
 from support.fixtures import png
 
 COUNT, SIZE = 12, 400_000
@@ -34,6 +35,12 @@ ANSWERS = {
 }
 ACCOUNT = Path("/proc/self/io")
 pytestmark = pytest.mark.skipif(not (ACCOUNT.exists() and NOWAIT), reason="only Linux counts what a process reads")
+
+
+@pytest.fixture
+def disk():
+    with folder_on_disk() as path:
+        yield path
 
 
 class CountingFolder(Folder):
@@ -125,13 +132,11 @@ async def provider(model):
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("model", ANSWERS)
-async def test_files_that_are_known_are_read_once_and_hashed_for_a_signature_alone(
-    model, counts, tmp_path, monkeypatch
-):
+async def test_files_that_are_known_are_read_once_and_hashed_for_a_signature_alone(model, counts, disk, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "none")
     monkeypatch.setenv("AWS_REGION", "us-east-1")
-    folder, total = CountingFolder(tmp_path), COUNT * SIZE
+    folder, total = CountingFolder(disk), COUNT * SIZE
     conversation = MemoryConversation(FileCache(folder))
     async with provider(model) as (agent, sizes):
         await agent.run("Look.", files=pictures(), conversation=conversation)

@@ -3,8 +3,6 @@
 import os
 from contextlib import closing
 from io import BytesIO
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -14,7 +12,7 @@ from showandtell.storage.blobs import deadlines, sequential
 from showandtell.storage.blobs.bounded import Bounded
 from showandtell.storage.blobs.folder import Folder
 from showandtell.storage.blobs.sequential import OPEN_BLOBS
-from support.paths import ROOT
+from support.disk import folder_on_disk
 
 COUNT, SIZE = 20, 5000
 
@@ -41,12 +39,9 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def folder_on_disk():
-    """One of the clone's file system: that of temporary files may be memory, which knows no other reads."""
-    build = ROOT / "build"
-    build.mkdir(exist_ok=True)
-    with TemporaryDirectory(dir=build) as path:
-        yield CountingFolder(Path(path))
+def counting_folder():
+    with folder_on_disk() as path:
+        yield CountingFolder(path)
 
 
 def put(folder, data, media_type="image/png"):
@@ -79,10 +74,10 @@ def read_on(reader, files, size=3000):
 
 
 @pytest.mark.skipif(not sequential.NOWAIT, reason="this system can't read from memory alone")
-def test_files_that_are_in_memory_are_waited_for_only_when_they_are_opened(folder_on_disk):
-    files = several(folder_on_disk)
-    data, waits = read_all(folder_on_disk, files)
-    assert data == b"".join(map(folder_on_disk.read, files))
+def test_files_that_are_in_memory_are_waited_for_only_when_they_are_opened(counting_folder):
+    files = several(counting_folder)
+    data, waits = read_all(counting_folder, files)
+    assert data == b"".join(map(counting_folder.read, files))
     assert waits == -(-COUNT // OPEN_BLOBS)
 
 
