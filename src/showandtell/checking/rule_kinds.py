@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING
 from difflib import get_close_matches
@@ -36,7 +37,7 @@ class Refused(Exception):
         self.depth, self.hidden = depth, hidden or text
 
 
-class Rule:
+class Rule(ABC):
     """What an annotation accepts.
 
     `exact` are the types that are right by themselves, `wanted` says what to give, and with `by_type` the type of a
@@ -55,9 +56,9 @@ class Rule:
             raise self.refused(value, where, depth)
         return value
 
+    @abstractmethod
     def accepts(self, value: Any) -> bool:
         """Whether the value is right."""
-        raise NotImplementedError
 
     def refused(self, value: Any, where: str, depth: int) -> Refused:
         """The error for a wrong value."""
@@ -174,6 +175,10 @@ class Hidden(Rule):
             return self.inner.take(value, where, depth)
         except Refused as error:
             raise Refused(error.hidden, error.depth) from None
+
+    @override
+    def accepts(self, value: Any) -> bool:
+        return self.inner.accepts(value)
 
 
 class OneRule(Rule):
