@@ -165,11 +165,16 @@ class BackgroundServers:
     """Servers in an event loop of their own thread, because the test blocks while it waits for the browser."""
 
     def __init__(self):
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._runner = asyncio.Runner()
+        self._loop = self._runner.get_loop()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         self._open = []
         self._patch = pytest.MonkeyPatch()
+
+    def _serve(self):
+        with self._runner:  # in the end it cancels the tasks that are left, as servers expect of their event loop
+            self._loop.run_forever()
 
     def run(self, coroutine):
         """Run a coroutine in the servers' event loop and wait for its result, at most 60 s."""
@@ -201,7 +206,6 @@ class BackgroundServers:
             self.run(manager.__aexit__(None, None, None))
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.close()
 
 
 @contextmanager
