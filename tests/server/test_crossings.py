@@ -236,7 +236,7 @@ async def test_where_the_server_allows_it_the_owner_shows_the_model_a_file_for_o
         for lift in LIFTS:
             conversation = await lift(owner)
             file = list(conversation.attachments.values())[-1]
-            assert (file.audience, file.lifted, file.is_private) == ("both", True, True), lift
+            assert (file.audience, file.lifted, file.is_private) == ("user", True, True), lift
             request = render(conversation, model=ELSEWHERE[0], max_tokens=1000)
             assert f"{WORD} bytes" in json.dumps(request.json()), lift
             assert "its owner showed it to the model for this message" in request.receipts[-1].reason
@@ -259,8 +259,22 @@ async def test_a_lifted_file_stays_the_owners_in_a_shared_conversation_and_in_an
         copy = await by_export(owner)
         assert [(file.audience, file.lifted is True) for file in copy.attachments.values()] == [
             ("user", False),
-            ("both", True),
+            ("user", True),
         ]
+
+
+@pytest.mark.parametrize("model", ELSEWHERE)
+async def test_a_lifted_file_is_for_the_user_alone_again_with_the_next_message_of_anybody(model, tmp_path):
+    async with serving(tmp_path, tools=(as_tool(show),), rates=RATES, lift_audience=True) as site:
+        owner = await Owner(site).begin()
+        file = [*(await lifted_where_it_is(owner)).attachments.values()][-1]
+        await owner.share("writer")
+        messages = [(owner.ann, "go on", []), (owner.ann, "again", [file.id]), (owner.bob, "/get_document 2", [])]
+        for at, (person, words, files) in enumerate(messages):
+            _, chunks = await site.post(words, owner.talk, id=f"n{at}", files=files, session=person)
+            request = render(await site.store.open(owner.talk, "ann"), model=model, max_tokens=1000)
+            assert {receipt.delivery for receipt in request.receipts} == {"withheld"}, words
+        assert "is for the user alone" in json.dumps(chunks)
 
 
 async def test_nobody_lifts_what_the_server_the_owner_or_the_mark_forbids(tmp_path):

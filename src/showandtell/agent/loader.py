@@ -189,7 +189,7 @@ class Loader:
 
 def may_be_described(file: Attachment) -> bool:
     """Whether another model may get a file, and the asked one words of it."""
-    return file.audience != "user" and file.in_context and file.convert
+    return (file.audience != "user" or file.lifted is True) and file.in_context and file.convert
 
 
 def transcribe_file(facts: Facts, blobs: Blobs, sharing: Sharing) -> Derivative | Failed:

@@ -126,7 +126,7 @@ class Attachment(Checked, Struct, frozen=True, gc=False):
         in_context: whether requests may hold its content. If not, the model gets its name, and reads it with a tool.
         convert: whether a model may get it in another form.
         external_id: the program's own id, `File.id`.
-        lifted: it is for the user alone, and its owner has shown it to the model for one message: so it is for both.
+        lifted: it is for the user alone, but its owner shows it to the model with the message that brings it.
     """
 
     id: str
@@ -151,7 +151,7 @@ class Attachment(Checked, Struct, frozen=True, gc=False):
     @property
     def is_private(self) -> bool:
         """Whether the owner of the conversation is the only person who may see it."""
-        return self.audience == "user" or self.lifted is True
+        return self.audience == "user"
 
     @property
     def metadata(self) -> dict[str, Any] | None:
@@ -161,7 +161,7 @@ class Attachment(Checked, Struct, frozen=True, gc=False):
     def as_file(self, source: bytes | Reader) -> File:
         """A claim of this file with all of its details, but without its number: whatever takes it over starts here.
 
-        A file whose mark was lifted is for the user alone again: it was lifted for one message.
+        A lifted file was lifted for one message, and isn't any more.
         """
         return File(
             source,
@@ -169,7 +169,7 @@ class Attachment(Checked, Struct, frozen=True, gc=False):
             self.name,
             self.description,
             id=self.external_id or None,
-            audience="user" if self.lifted is True else self.audience,
+            audience=self.audience,
             shared_by=self.origin.shared_by or None,
             in_context=self.in_context,
             metadata=self.metadata,

@@ -24,7 +24,10 @@ PART_LENGTH = 32
 
 @dataclass(slots=True)
 class Assembly:
-    """Plans parts of a view. `wants` are derivations that are needed first, `refused` whether a file was refused."""
+    """Plans parts of a view.
+
+    `wants` are derivations that are needed first, `for_now` whether the plan holds for this turn alone.
+    """
 
     view: View
     target: Target
@@ -32,7 +35,7 @@ class Assembly:
     policy: Policy
     eviction: EvictionState
     wants: set[DerivationRequest] = field(default_factory=set[DerivationRequest])
-    refused: bool = False
+    for_now: bool = False
 
     def evict(self, cached: CachedPlan) -> CachedPlan:
         """A cached plan in which files have left the view. Only parts with these files are planned again, if possible.
@@ -61,7 +64,7 @@ class Assembly:
         )
         placements = in_container(placed, self.target, self.known, self.policy)
         self.wants.update(placement.pending for placement in placements if placement.pending)
-        self.refused = self.refused or any(placement.delivery == "refused" for placement in placements)
+        self.for_now = self.for_now or any(placement.is_for_now for placement in placements)
         return cached if self.wants else self.add(cached, placements, positions, end=end, uses=uses)
 
     def add(

@@ -63,6 +63,16 @@ class Placement(Struct, frozen=True, gc=False):
     view: Selection | None = None
     container_id: str | None = None
 
+    @property
+    def is_lifted(self) -> bool:
+        """Whether the model gets a file for the user alone, because its owner allows it for this message."""
+        return self.attachment.lifted is True and self.delivery != "withheld"
+
+    @property
+    def is_for_now(self) -> bool:
+        """Whether it holds for this turn alone."""
+        return self.delivery == "refused" or self.is_lifted
+
 
 def place(
     view: View,
@@ -89,10 +99,18 @@ def place(
     return placements, positions
 
 
+def is_lifted(use: FileUse) -> bool:
+    """Whether the owner of a file for the user alone shows it to the model: with the message that brings it, alone.
+
+    In later turns, which another person may take, and wherever else the file is used, it is for the user again.
+    """
+    return use.attachment.lifted is True and use.answered and use.nth == 1
+
+
 def decide_placement(use: FileUse, target: Target, known: Derivations, policy: Policy) -> Placement:
     """The first option that works for one use of a file."""
     file, nth = use.attachment, use.nth
-    if file.audience == "user":
+    if file.audience == "user" and not is_lifted(use):
         return Placement(file, nth, "withheld", FOR_USER)
     if not file.in_context:
         if file.problem is not None:

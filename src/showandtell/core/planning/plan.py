@@ -38,8 +38,8 @@ def plan(
     planned = assembly.extend(assembly.evict(cached), len(view.messages), len(eviction.uses))
     if assembly.wants:
         return Plan((), (), frozenset(assembly.wants))
-    # `View.answering` only affects what is refused, so a plan without refusals holds for any later view.
-    if cache is not None and not assembly.refused and view.messages and view.messages[-1].role != "assistant":
+    # `View.answering` affects what is refused or lifted, so a plan without these holds for any later view.
+    if cache is not None and not assembly.for_now and view.messages and view.messages[-1].role != "assistant":
         cache.store(target, replace(planned, policy=policy, known=dict(known), eviction=eviction))
     marks = mark_prefixes(planned.entries, target, policy)
     return Plan(planned.entries, tuple(planned.receipts.values()), frozenset(), marks, eviction.tokens(policy))

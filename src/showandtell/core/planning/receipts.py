@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from operator import is_not
 
+from msgspec import UNSET
+
 from showandtell.core.messages.attachments import Facts
 from showandtell.core.planning.placement import Placement
 from showandtell.core.planning.values import Receipt
@@ -28,7 +30,7 @@ def make_receipt(placement: Placement) -> Receipt:
     reason = placement.reason
     if file.corrected:
         reason += f"; it claimed to be {file.corrected} and is {file.media_type}"
-    if file.lifted is True:
+    if placement.is_lifted:
         reason += LIFTED
     return Receipt(
         number=file.number,
@@ -45,7 +47,7 @@ def make_receipt(placement: Placement) -> Receipt:
         variant=derivative,
         view=placement.view if derivative is not None else None,
         external_id=file.external_id,
-        lifted=file.lifted,
+        lifted=placement.is_lifted or UNSET,
     )
 
 

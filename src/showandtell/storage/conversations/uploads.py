@@ -127,7 +127,7 @@ class Uploads:
 
         An upload becomes a file with that id, which only one message can have. A file of the same conversation is shown
         again by its number; one of another conversation gets a new number and id, and says if another person shared it.
-        With `lift`, its owner shows the model a file for the user alone, as a new file that is for both.
+        With `lift`, its owner shows the model a file for the user alone with this message, as a new file.
         No bytes are read. Raises `BadFile` if the file's bytes no longer exist, and `BadInput` for a file that can't be
         lifted.
         """
@@ -147,7 +147,7 @@ class Uploads:
             )
         file = self._file(match.owner, attachment, attachment.facts)
         if match.owner == self.user:
-            return replace(file, audience="both", lifted=True) if lift else file
+            return replace(file, lifted=True) if lift else file
         shared_by = await name_of(self.database, match.owner) or UNNAMED
         return replace(file, shared_by=shared_by, id=None, metadata=None)
 
