@@ -271,10 +271,10 @@ async def test_a_lifted_file_is_for_the_user_alone_again_with_the_next_message_o
         await owner.share("writer")
         messages = [(owner.ann, "go on", []), (owner.ann, "again", [file.id]), (owner.bob, "/get_document 2", [])]
         for at, (person, words, files) in enumerate(messages):
-            _, chunks = await site.post(words, owner.talk, id=f"n{at}", files=files, session=person)
+            await site.post(words, owner.talk, id=f"n{at}", files=files, session=person)
             request = render(await site.store.open(owner.talk, "ann"), model=model, max_tokens=1000)
             assert {receipt.delivery for receipt in request.receipts} == {"withheld"}, words
-        assert "is for the user alone" in json.dumps(chunks)
+        assert "is for the user alone" in json.dumps((await owner.page(owner.ann))["messages"][-1])
 
 
 async def test_nobody_lifts_what_the_server_the_owner_or_the_mark_forbids(tmp_path):

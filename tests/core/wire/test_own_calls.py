@@ -99,6 +99,25 @@ def test_a_search_of_the_provider_beside_a_call_of_the_program_is_not_run_either
     assert [message.tool for message in run.messages if message.role == "tool"] == ["draw"]
 
 
+@given(st.lists(st.sampled_from(["text", "own", "custom"]), min_size=1, max_size=5))
+@example(["text", "custom"])
+@example(["own", "custom"])
+@example(["custom"])
+def test_a_custom_call_is_the_providers_wherever_it_stands(kinds):
+    own, custom = (
+        {at: (f"c{at}", name, "{}") for at, each in enumerate(kinds) if each == kind}
+        for kind, name in (("own", "draw"), ("custom", "x_search"))
+    )
+    parts = [
+        item(custom[at], "custom_tool_call") if at in custom else item(own[at]) if at in own else f"Text {at}."
+        for at in range(len(kinds))
+    ]
+    draft, _ = fold(RESPONSES, answered(*parts), {"draw"})
+    assert [part.call_id for part in draft.parts if isinstance(part, HostedBlock)] == [f"c{at}" for at in custom]
+    assert [part.call_id for part in draft.parts if isinstance(part, ToolCall)] == [f"c{at}" for at in own]
+    assert draft.stop == ("tool_calls" if own else "end")
+
+
 def one(model, at, part):
     """The frames of one text or call, at its place in the message."""
     is_text = isinstance(part, str)

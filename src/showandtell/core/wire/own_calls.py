@@ -1,8 +1,8 @@
 """Tells the calls that wait for a program from those that the provider has run itself and reports in the same form.
 
-xAI reports its X Search as `custom_tool_call`. A call is the program's if the request declared its name. Another one is
-the provider's if the answer continues after it and ends as finished; else the model made the name up, and the result of
-the call says so.
+xAI reports its X Search as `custom_tool_call`. A call is the program's if the request declared its name. Another one in
+an answer that ends as finished is the provider's if it is a custom call, which models can't make up, or if the answer
+continues after it; else the model made the name up, and the result of the call says so.
 """
 
 from __future__ import annotations
@@ -86,9 +86,6 @@ class OwnCalls:
             self.has_own = True
             passed.append(event)
             return
-        if is_declared:  # the model can't call a custom tool that the request doesn't have
-            for held in self.held:
-                held.continues = held.continues or held.is_custom
         self.by_id[call_id] = held = _Held(call_id, tool, is_declared, [event])
         self.held.append(held)
 
@@ -96,8 +93,9 @@ class OwnCalls:
         """Append what was held back: blocks of the provider's calls if the answer is finished, and all other calls."""
         has_declared = self.has_own or any(held.is_declared for held in self.held)
         for held in self.held:
-            is_waiting = has_declared and not held.is_custom
-            if is_finished and held.has_ended and held.continues and not held.is_declared and not is_waiting:
+            # A model can't call a custom tool that the request doesn't have, but it makes up names of functions.
+            is_providers = held.is_custom or (held.continues and not has_declared)
+            if is_finished and held.has_ended and is_providers and not held.is_declared:
                 block = hosted_block({}, held.call_id, held.tool, given=given_of(held))
                 read_block(block, HostedCalls(), passed)
             else:
