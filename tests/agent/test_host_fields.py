@@ -205,6 +205,7 @@ REFUSALS = {
     '"Extra inputs are not permitted"}]',
     "OpenAI": "Unknown parameter: 'messages[2].reasoning_content'.",
     "serde": "messages[2]: unknown field `reasoning_content`, expected one of `role`, `content`",
+    "others": "reasoning_content must not be present in the input messages",
 }
 
 
@@ -253,7 +254,7 @@ def test_a_field_that_the_host_misses_is_sent_empty_with_messages_of_others(word
 @pytest.mark.parametrize(
     "words",
     [
-        "The reasoning_content is too long",
+        "The thinking is too long",
         "Missing `content` field in the assistant message at message index 2",
         "unsupported value for temperature",
     ],

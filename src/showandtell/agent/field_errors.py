@@ -11,13 +11,6 @@ from showandtell.errors import ProviderError
 
 #: Statuses of a body that the host doesn't take as it is.
 STATUSES = frozenset({400, 422})
-#: What hosts say of a field that they don't know. Read in Groq, Cerebras ("is unsupported"), Mistral ("Extra inputs are
-#: not permitted"), OpenAI ("Unknown parameter"), and servers in Go and Rust ("unknown field"), state of 2026-11-29.
-UNKNOWN = re.compile(
-    r"\bunsupported|\bnot (?:supported|permitted|allowed|expected|recogni[sz]ed)|extra_forbidden|additional propert"
-    r"|\bun(?:known|expected|recogni[sz]ed)\b|expected tags|cannot find field",
-    re.IGNORECASE,
-)
 NAME = r"[`'\"]?\b(?P<name>[a-z]+(?:_[a-z]+)*)\b[`'\"]?"
 #: What hosts say of a field that a model's message lacks: DeepSeek ("The `reasoning_content` in the thinking mode must
 #: be passed back to the API", "Missing `reasoning_content` field in the assistant message at message index 2"), Kimi
@@ -34,14 +27,16 @@ FieldState: TypeAlias = Literal["refused", "required"]
 
 
 def read_fields(error: ProviderError, request: Request) -> dict[str, FieldState]:
-    """The fields of a model's message that an error names: those that the host refuses, or one that it requires."""
+    """The fields of a model's message that an error names: those that the host refuses, or one that it requires.
+
+    Hosts refuse a field in any words. So whatever names one that was sent counts: the request is tried once without it,
+    and only what helps is remembered.
+    """
     if error.status not in STATUSES or not request.target.dialect.message_fields:
         return {}
     for pattern in MISSING:
         if (found := pattern.search(error.text)) and (name := found["name"]) not in COMMON:
             return {} if name in request.target.required_fields else {name: "required"}
-    if not UNKNOWN.search(error.text):
-        return {}
     text = f"{error.path or ''} {error.text}"
     names = (name for name in sent_names(request.plan.entries) if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
     # A parameter of the request may have the same name, such as `reasoning`.
