@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from showandtell import Agent, File, builtin_tools, render
 from showandtell.core.media_types.claims import UNKNOWN
 from showandtell.media import gate
-from showandtell.media.encodings import CODECS, LABELS, MARKS, find_label, read_start
+from showandtell.media.encodings import CODECS, DAMAGED, LABELS, MARKS, find_label, read_start
 from support.builders import user_history
 from support.properties import examples
 
@@ -74,6 +74,40 @@ def test_text_without_a_declaration_is_text_and_usual_encodings_are_found(tmp_pa
     assert proof.media_type == "text/csv"
     if codec in DETECTED:
         assert found == text
+
+
+@pytest.mark.parametrize("name", ["a.sql", "a.srt", "a.unheard-of", "a"])
+@pytest.mark.parametrize(("text", "codec"), PAIRS)
+def test_text_is_text_whatever_its_file_is_called(tmp_path, text, codec, name):
+    whole = f"-- {text}\n" * 20
+    proof, found = read(tmp_path, whole.encode(codec), name)
+    assert (proof.media_type, found[:3], found.count("\n")) == ("text/plain", "-- ", whole.count("\n"))
+
+
+@given(
+    st.sampled_from([*TEXTS]),
+    st.integers(1, 400),
+    st.sampled_from([b"\xff", b"\xc3", b"\xe2\x82", b"\x80"]),
+    st.booleans(),
+)
+@examples()
+def test_a_wrong_byte_leaves_the_rest_of_a_text_in_utf_8_as_it_is(tmp_path_factory, text, at, wrong, is_marked):
+    whole = f"{text}\n" * 40
+    data = whole[:at].encode() + wrong + whole[at:].encode()
+    proof, found = read(tmp_path_factory.getbasetemp(), b"\xef\xbb\xbf" * is_marked + data, "a.log")
+    assert proof.encoding == DAMAGED
+    assert found.replace("\ufffd", "").removeprefix("\ufeff") == whole
+
+
+def test_hints_count_in_text_that_is_not_utf_8(tmp_path):
+    for head in (
+        "# encoding: windows-1255",
+        '@charset "windows-1255";',
+        '"Content-Type: text/plain; charset=CP1255\\n"',
+    ):
+        text = f"{head}\nשלום"
+        assert read(tmp_path, text.encode("cp1255"), "a.css")[1] == text
+        assert read(tmp_path, text.encode(), "a.css")[1] == text
 
 
 @given(st.binary(min_size=1, max_size=200), st.sampled_from(["a.csv", "a.txt", "a.html", "a.json", "a.py", "a.xml"]))

@@ -2,7 +2,7 @@
 
 from showandtell.core.messages.file import File
 from showandtell.storage.files.file_cache import FileCache
-from support.polyglots import OCTETS, OTHER_TEXT, REFUSED, TEXT
+from support.polyglots import OCTETS, REFUSED, TEXT
 
 TEXTS = {"text/html", "text/plain", "application/javascript"}
 CLAIMS = [None, "picture", OCTETS, "image/png", "image/svg+xml", "application/pdf", "application/zip", "audio/mpeg"]
@@ -16,8 +16,6 @@ def expect(proves: str, claim: str | None) -> str:
     """The type that is stored; text alone is among texts what it claims to be."""
     if proves == TEXT:
         return claim if claim in TEXTS else "text/plain"
-    if proves == OTHER_TEXT:
-        return expect(TEXT, claim) if claim in {*TEXTS, "image/svg+xml"} else OCTETS
     return proves
 
 

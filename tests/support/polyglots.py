@@ -23,8 +23,8 @@ WORD = {"[Content_Types].xml": b"<Types/>", "word/document.xml": b"<document/>"}
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 EPUB = "application/epub+zip"
 OCTETS = "application/octet-stream"
-#: Text is among texts what it claims to be; in another encoding it is of no known type unless it claims to be text.
-TEXT, OTHER_TEXT, REFUSED = "text", "other text", "refused"
+#: Text is among texts what it claims to be.
+TEXT, REFUSED = "text", "refused"
 
 
 class Polyglot(NamedTuple):
@@ -187,7 +187,7 @@ def texts() -> list[Polyglot]:
         Polyglot("page behind a mark and spaces", b"\xef\xbb\xbf \r\n\t" + PAGE, "text/html"),
         Polyglot("page behind a comment that is a picture's name", b"<!-- GIF89a -->" + PAGE, "text/html"),
         Polyglot("page in UTF-16", b"\xff\xfe" + PAGE.decode().encode("utf-16-le"), "text/html"),
-        Polyglot("page in Latin-1", b"<p>caf\xe9" + SCRIPT, OTHER_TEXT),
+        Polyglot("page in Latin-1", b"<p>caf\xe9" + SCRIPT, TEXT),
         Polyglot("page in UTF-7", b"+ADw-script+AD4-alert(1)+ADw-/script+AD4-", TEXT),
         Polyglot("words that begin like a BMP", b"BM is where a bitmap begins, they say.\n", TEXT),
         Polyglot("words that begin like a program", b"MZ, said the linker.\n", TEXT),

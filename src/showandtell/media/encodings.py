@@ -1,5 +1,7 @@
 """The encoding of a text: that of its byte order mark, the declared one, UTF-8, or what a detector assumes.
 
+A text in UTF-8 with a few wrong bytes, as at a cut, is read as such; the wrong bytes become U+FFFD.
+
 A file keeps its bytes. Its facts name the encoding unless it is UTF-8, and whatever reads the text decodes it here.
 """
 
@@ -17,6 +19,10 @@ CHUNK: Final = 1 << 20
 #: Bytes in which a declaration may stand, and bytes that the detector gets.
 HEAD, SAMPLE = 4096, 1 << 16
 UTF_8: Final = "utf-8"
+#: UTF-8 with a few wrong bytes: no more than a quarter of its letters that aren't ASCII.
+DAMAGED: Final = "utf-8-damaged"
+#: Bytes without control characters from which on they are no chance, and the share of ASCII that fewer of them need.
+LONG, MOSTLY = 200, 0.7
 #: What is assumed if the detector finds nothing: a superset of Latin-1, and what Excel writes in western Europe.
 USUAL: Final = "windows-1252"
 #: C0 controls and DEL, but for tab, line feed, form feed, carriage return, and escape (terminal colours in logs).
@@ -33,21 +39,24 @@ MARKS: Final = {
 CODECS: Final = {
     **{f"windows-125{digit}": f"cp125{digit}" for digit in range(9)},
     **{f"iso-8859-{part}": f"iso8859_{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
-    **{f"ibm{page}": f"cp{page}" for page in (437, 850, 852, 866)},
+    **{f"ibm{page}": f"cp{page}" for page in (437, 850, 852, 858, 866)},
     "windows-874": "cp874",
     "koi8-r": "koi8_r",
     "koi8-u": "koi8_u",
     "macintosh": "mac_roman",
+    "x-mac-cyrillic": "mac_cyrillic",
     "shift_jis": "cp932",
     "euc-jp": "euc_jp",
     "iso-2022-jp": "iso2022_jp",
     "gb18030": "gb18030",
     "big5": "big5hkscs",
     "euc-kr": "cp949",
+    "johab": "johab",
     "utf-16le": "utf_16_le",
     "utf-16be": "utf_16_be",
     "utf-32le": "utf_32_le",
     "utf-32be": "utf_32_be",
+    DAMAGED: "utf_8",
     UTF_8: "utf_8",
 }
 #: Other codecs that declarations name.
@@ -66,6 +75,17 @@ STANDS_FOR: Final = {
     "utf_16": "utf-16le",
     "utf_32": "utf-32le",
     "utf_8_sig": UTF_8,
+    "unicode": "utf-16le",
+    "ucs_2": "utf-16le",
+    "windows_31j": "shift_jis",
+    "iso_8859_8_i": "iso-8859-8",
+    "logical": "iso-8859-8",
+    "visual": "iso-8859-8",
+    "dos_874": "windows-874",
+    "mac": "macintosh",
+    "koi": "koi8-r",
+    "koi8": "koi8-r",
+    "koi8_ru": "koi8-u",
 }
 LABELS: Final = {codec: label for label, codec in CODECS.items()} | STANDS_FOR
 #: Encodings that the detector may name. The others are rare, and short texts look like them by chance.
@@ -75,11 +95,13 @@ DETECTED: Final = (
 )
 #: By how much another encoding has to be likelier than the usual one: shares of odd and of well-known letters.
 ODDER, KNOWN = 0.1, 0.05
+CHARSET_BYTES = re.compile(rb"""charset\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
 CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]{1,40})""", re.ASCII | re.IGNORECASE)
 #: Declarations inside of a text: XML, HTML, and Python (PEP 263: in the first two lines).
 DECLARATIONS: Final = {
     "xml": re.compile(rb"""\s*<\?xml\s[^>]{0,200}encoding\s*=\s*["']([\w.:-]{1,40})"""),
     "html": re.compile(rb"""(?i)<meta\s[^>]{0,200}charset\s*=\s*["']?([\w.:-]{1,40})"""),
+    "css": re.compile(rb"""@charset\s+["']([\w.:-]{1,40})"""),
     "python": re.compile(rb"(?:[ \t\f]*(?:#[^\r\n]*)?\r?\n)?[ \t\f]*#.*?coding[:=][ \t]*([\w.-]{1,40})"),
 }
 
@@ -87,8 +109,10 @@ DECLARATIONS: Final = {
 def find_label(declared: str) -> str | None:
     """The name of a declared encoding here; None for an unknown one. Looks at tables only, and imports no codec."""
     name = re.sub(r"[^a-z0-9]+", "_", declared.lower()).strip("_")
-    codec = aliases.get(name, name)
-    return LABELS.get(codec) or (declared.lower() if declared.lower() in CODECS else None)
+    for each in (name, name.removeprefix("x_"), name.replace("windows_", "cp")):
+        if label := LABELS.get(aliases.get(each, each)):
+            return label
+    return declared.lower() if declared.lower() in CODECS else None
 
 
 def charset_of(media_type: str | None) -> str | None:
@@ -103,6 +127,17 @@ def declared_in(head: bytes, claim: str | None) -> str | None:
     match = DECLARATIONS["python"].match(head) if is_python else DECLARATIONS["xml"].match(head)
     if match is None and claim in {"text/html", "application/xhtml+xml"}:
         match = DECLARATIONS["html"].search(head)
+    if match is None and claim == "text/css":
+        match = DECLARATIONS["css"].match(head)
+    return find_label(match[1].decode("ascii", "replace")) if match else None
+
+
+def hinted_in(head: bytes) -> str | None:
+    """The encoding that a text of any type names where editors and tools look for it; None without a known one.
+
+    As in Python and Ruby, and in the header of a translation (.po). In UTF-8 such words may be about another text.
+    """
+    match = DECLARATIONS["python"].match(head) or CHARSET_BYTES.search(head)
     return find_label(match[1].decode("ascii", "replace")) if match else None
 
 
@@ -116,10 +151,12 @@ def find_encoding(stream: BinaryIO, *, is_claimed: bool, charset: str | None, cl
     head = stream.read(HEAD)
     marked = next((label for mark, label in MARKS.items() if head.startswith(mark)), None)
     declared = charset or declared_in(head, claim)
-    for label in dict.fromkeys((marked, declared, UTF_8)):
+    for label in dict.fromkeys((marked, declared, UTF_8, hinted_in(head))):
         if label is not None and is_text_in(stream, label):
             return label
-    return assume(stream) if is_claimed else None
+    if is_nearly_utf_8(stream, is_marked=marked == UTF_8):
+        return DAMAGED
+    return assume(stream) if is_claimed or is_like_text(head) else None
 
 
 def is_text_in(stream: BinaryIO, label: str) -> bool:
@@ -133,6 +170,28 @@ def is_text_in(stream: BinaryIO, label: str) -> bool:
         return not CONTROLS.search(decoder.decode(b"", final=True))
     except UnicodeError:
         return False
+
+
+def is_nearly_utf_8(stream: BinaryIO, *, is_marked: bool) -> bool:
+    """Whether bytes are UTF-8 but for a few, without control characters. Other encodings rarely look like it."""
+    stream.seek(0)
+    decoder, right, wrong = codecs.getincrementaldecoder("utf-8")("replace"), 0, 0
+    chunk = b"\n"
+    while chunk:
+        chunk = stream.read(CHUNK)
+        text = decoder.decode(chunk, final=not chunk)
+        if CONTROLS.search(text):
+            return False
+        replaced = text.count("\ufffd")
+        wrong += replaced
+        right += len(text) - replaced - (0 if is_marked else len(text.encode("ascii", "ignore")))
+    return 4 * wrong <= right
+
+
+def is_like_text(head: bytes) -> bool:
+    """Whether bytes that nothing claims to be text may be one, if none of them is a control character."""
+    ascii_size = len(head) - len(head.translate(None, bytes(range(128))))
+    return b"\0" not in head and (len(head) >= LONG or ascii_size >= MOSTLY * len(head))
 
 
 def assume(stream: BinaryIO) -> str | None:

@@ -41,7 +41,7 @@ def name_text(stream: BinaryIO, size: int, claim: str | None, claimed: str | Non
     `claim` is the normal form of `claimed`, the media type as the sender wrote it, or the type of the file's name.
     """
     is_claimed = claim is not None and (kind_of(claim) == "text" or is_text_type(claim))
-    charset = charset_of(claimed) if is_claimed else None
+    charset = charset_of(claimed)
     encoding = find_encoding(stream, is_claimed=is_claimed, charset=charset, claim=claim)
     if encoding is None:
         return None
