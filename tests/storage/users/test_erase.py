@@ -39,6 +39,17 @@ async def test_no_word_of_a_person_is_left_in_any_table_or_file(place, store):
     assert (await garden.rows_of("bob"), bytes_of("bob", place.folder)) == untouched
 
 
+async def test_what_a_killed_upload_has_left_goes_too(store, monkeypatch):
+    await remember(store.database, "ann", "Ann", 1.0)
+    upload = store.blobs.for_owner("ann").receive("a.txt", 100)
+    upload.write(b"half of a letter")
+    monkeypatch.setattr("showandtell.storage.users.erase.SPOOL_SECONDS", -1.0)
+    assert store.blobs.count_spools() == 1
+    await erase(store, "ann")
+    assert store.blobs.count_spools() == 0
+    upload.discard()
+
+
 async def test_what_they_wrote_in_conversations_of_others_stays_and_is_counted(store):
     await remember(store.database, "ann", "Ann", 1.0)
     theirs = await store.create("bob")

@@ -5,6 +5,7 @@ What they wrote in conversations of others belongs to these, and stays.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -38,6 +39,8 @@ from showandtell.storage.database.tables import (
 
 #: Rows per transaction, while other writers wait; fewer conversations, because their rows go with them.
 BATCH, CONVERSATIONS = 500, 20
+#: How long nothing may have been received of an upload that goes on. One that a kill has left says not whose it is.
+SPOOL_SECONDS = 3600.0
 #: How often what a running server has stored meanwhile is deleted, too.
 PASSES = 5
 #: Seconds that running answers have to end, and between two looks at them.
@@ -182,6 +185,7 @@ async def delete_bytes(store: Store, user: str) -> None:
     await store.database.write(lambda connection: connection.execute(UPDATE_UNREFERENCED, {WHO: user}))
     hashes = [row[0] for row in await store.database.read(SELECT_HASHES, who=user)]
     await collect_now(store.database, store.blobs, [(user, sha256) for sha256 in hashes])
+    await run_in_thread(store.blobs.clear_spools, time.time() - SPOOL_SECONDS)
     left = await run_in_thread(lambda: [blob.sha256 for blob in store.blobs.for_owner(user).list_blobs()])
     for start in range(0, len(left), BATCH):
         await delete_orphan_batch(store.database, store.blobs, owner_key(user), left[start : start + BATCH])
