@@ -108,6 +108,7 @@ def test_charts_log_where_tools_log():
     [
         (lambda plt: plt, r"matplotlib\.pyplot is a module; return the figure"),
         (lambda plt: plt.plot([1, 2]), "/0: a Line2D is a part of a chart; return the figure"),
+        (lambda plt: plt.pie([1, 2]), "a PieContainer is a part of a chart; return the figure"),
         (lambda plt: plt.bar([1], [2]), "a BarContainer is a part of a chart; return the figure"),
         (lambda plt: {"bars": plt.hist([1, 2])}, "/bars/2: a BarContainer is a part"),
         (lambda plt: plt.title("Sales"), "a Text is a part of a chart; return the figure"),

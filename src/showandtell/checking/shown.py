@@ -61,14 +61,17 @@ def counted(size: int) -> str:
 
 def class_name(value: object) -> str:
     """A value by its class alone."""
-    return named(type(value))
+    return with_article(type(value))
 
 
 def named(kind: type) -> str:
-    """One instance of a class, in words. A class may have its own, in `WANTED`."""
+    """What to give for a class, in words. A class may have its own, in `WANTED`."""
     words = vars(kind).get("WANTED")
-    if isinstance(words, str):
-        return words
+    return words if isinstance(words, str) else with_article(kind)
+
+
+def with_article(kind: type) -> str:
+    """The name of a class."""
     name = "function" if kind.__name__ in {"function", "builtin_function_or_method"} else kind.__name__
     if kind is bytes:
         return name

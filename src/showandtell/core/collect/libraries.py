@@ -233,8 +233,6 @@ READERS: dict[tuple[str, str], Reader] = {
     ("werkzeug", "FileStorage"): read_open_file,
     ("matplotlib", "Figure"): read_figure,
     ("matplotlib", "Axes"): read_axes,
-    ("matplotlib", "Artist"): refuse_part,
-    ("matplotlib", "Container"): refuse_part,
     ("seaborn", "Grid"): read_grid,
     ("plotly", "BaseFigure"): read_plotly,
     ("altair", "TopLevelMixin"): read_altair,
@@ -266,12 +264,18 @@ def find_reader(kind: type) -> Reader | None:
     return partial(read_first, readers) if readers else None
 
 
+def is_part_of_chart(kind: type) -> bool:
+    """Whether objects of a class are what plotting functions return, such as lines, bars, or a pie."""
+    return kind.__module__.partition(".")[0] == "matplotlib"
+
+
 #: Readers by what objects of a class can do, best first.
 PROTOCOLS: tuple[tuple[Callable[[type], bool], Reader], ...] = (
     (has_display, read_picture),
     (has_array, read_array),
     (has_display, read_html),
     (is_open_file, read_open_file),
+    (is_part_of_chart, refuse_part),
 )
 
 

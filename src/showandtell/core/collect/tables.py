@@ -101,7 +101,7 @@ def is_missing(value: object) -> bool:
 def csv_file(frame: Any, write: WriteRows) -> tuple[File, ...]:
     """A table as a CSV file for the user; the model has its words. No file for a table without columns."""
     source = Reader(CsvSource(frame, write), None)
-    return (File(source, "text/csv", "table.csv", audience="user"),) if frame.shape[1] else ()
+    return (File(source, "text/csv", audience="user"),) if frame.shape[1] else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
