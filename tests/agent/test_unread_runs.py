@@ -4,7 +4,7 @@ import asyncio
 import gc
 import warnings
 
-import pandas
+import pandas as pd
 import pytest
 
 from showandtell import Agent, BadInput, File
@@ -86,6 +86,6 @@ def test_a_file_without_a_name_is_named_after_its_tool_and_each_has_its_own():
 def test_a_table_is_named_after_its_tool():
     def visitors():
         """Count visitors."""
-        return pandas.DataFrame({"day": ["Mon"], "count": [3]})
+        return pd.DataFrame({"day": ["Mon"], "count": [3]})
 
     assert [file.name for file in Agent("inspector", [visitors]).run_sync("/visitors").files] == ["visitors.csv"]
