@@ -39,7 +39,7 @@ from showandtell.storage.database.tables import (
 
 #: Rows per transaction, while other writers wait; fewer conversations, because their rows go with them.
 BATCH, CONVERSATIONS = 500, 20
-#: How long nothing may have been received of an upload that goes on. One that a kill has left says not whose it is.
+#: How long nothing may have been received of an upload that continues. One that a kill has left says not whose it is.
 SPOOL_SECONDS = 3600.0
 #: How often what a running server has stored meanwhile is deleted, too.
 PASSES = 5
