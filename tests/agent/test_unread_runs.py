@@ -4,7 +4,6 @@ import asyncio
 import gc
 import warnings
 
-import pandas as pd
 import pytest
 
 from showandtell import Agent, BadInput, File
@@ -81,11 +80,3 @@ def test_a_file_without_a_name_is_named_after_its_tool_and_each_has_its_own():
     run = agent.run_sync("/chart_sales")
     again = agent.run_sync("/chart_sales", conversation=run.conversation)
     assert [file.name for file in (*run.files, *again.files)] == ["chart_sales.png", "chart_sales-2.png"]
-
-
-def test_a_table_is_named_after_its_tool():
-    def visitors():
-        """Count visitors."""
-        return pd.DataFrame({"day": ["Mon"], "count": [3]})
-
-    assert [file.name for file in Agent("inspector", [visitors]).run_sync("/visitors").files] == ["visitors.csv"]

@@ -88,7 +88,7 @@ async def test_a_table_is_words_for_the_model_and_a_stored_file_for_the_user():
     conversation = agent.conversation()
     run = await agent.run("/give", conversation=conversation)
     assert "| Oslo | <1 bytes> | 1.5 |" in run.text
-    assert [(file.name, file.media_type, file.audience) for file in run.files] == [("table.csv", "text/csv", "user")]
+    assert [(file.name, file.media_type, file.audience) for file in run.files] == [("give.csv", "text/csv", "user")]
     assert run.receipts[0].delivery == "withheld"
     assert conversation.file(1).read() == b"city,raw,rain\nOslo,b'\\xff',1.5\nBergen,b'\\x00',\n"
 

@@ -24,7 +24,7 @@ def words(frame):
 
 def csv(frame):
     (file,) = ToolResult(frame).files
-    assert (file.media_type, file.name, file.audience) == ("text/csv", "table.csv", "user")
+    assert (file.media_type, file.name, file.audience) == ("text/csv", None, "user")
     return file.read().decode()
 
 
@@ -79,7 +79,7 @@ def test_text_doesn_t_write_the_csv(monkeypatch):
     monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
     result = ToolResult("the rows:", pd.DataFrame({"a": range(9)}))
     assert "table of 9 rows and 1 column" in result.text
-    assert "[file 1: table.csv]" in result.text
+    assert "[file 1: text/csv]" in result.text
     with pytest.raises(AssertionError, match="was written"):
         result.files[0].read()
 
@@ -150,7 +150,7 @@ def test_empty_tables_are_words(library):
 def test_a_table_in_json_is_words_and_a_file(library):
     result = ToolResult({"rows": library.DataFrame({"a": [1]})})
     assert result.text == (
-        '{"rows":["table of 1 row and 1 column\\n| a |\\n| --- |\\n| 1 |",null]}\n[file 1: table.csv]'
+        '{"rows":["table of 1 row and 1 column\\n| a |\\n| --- |\\n| 1 |",null]}\n[file 1: text/csv]'
     )
 
 
