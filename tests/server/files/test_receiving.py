@@ -287,7 +287,7 @@ async def test_the_bytes_decide_the_media_type_whatever_the_name(tmp_path):
                 continue
             async with site.session.get(stored["url"]) as response:
                 content_type, disposition = response.headers["content-type"], response.headers["content-disposition"]
-            assert content_type in {stored["media_type"], "application/octet-stream", "text/plain; charset=utf-8"}
+            assert content_type.partition(";")[0] in {stored["media_type"], "application/octet-stream", "text/plain"}
             assert "/" not in one.proves or stored["media_type"] == one.proves
             assert disposition.startswith("attachment") or "html" not in content_type + stored["media_type"]
 
