@@ -78,10 +78,16 @@ def name_of(path):
     return ".".join(part for part in parts if part != "__init__")
 
 
+@cache
+def nodes(path):
+    """All nodes of a file's syntax tree."""
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
 def imports(path):
     """All modules that a file imports, also inside functions; `from a import b` counts as a.b if that is a module."""
     modules = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -215,9 +221,8 @@ def test_no_provider_is_named_where_files_are_placed():
 
 def strings(path):
     """The string constants of a module, without docstrings."""
-    tree = ast.parse(path.read_text())
-    docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    yield from (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in docstrings)
+    docstrings = {node.value for node in nodes(path) if isinstance(node, ast.Expr)}
+    yield from (node.value for node in nodes(path) if isinstance(node, ast.Constant) and node not in docstrings)
 
 
 def starts(name, value):
@@ -225,11 +230,7 @@ def starts(name, value):
 
 
 def functions(path):
-    return [
-        node
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    return [node for node in nodes(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def length(node):

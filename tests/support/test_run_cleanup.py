@@ -44,20 +44,23 @@ def killed(_, run, *_workers):
 #: Ways to end, whether a test leaves a process behind, which makes the run fail, the number of test processes, and the
 #: exit status. Two only if they must be found by somebody else, or if one outlives the other.
 ENDS = [
-    (passes, False, 1, pytest.ExitCode.OK),
     (passes, True, 1, pytest.ExitCode.TESTS_FAILED),
+    (killed, True, 2, -signal.SIGKILL),
+]
+MORE_ENDS = [
+    (passes, False, 1, pytest.ExitCode.OK),
     (fails, True, 1, pytest.ExitCode.TESTS_FAILED),
     (interrupted, True, 1, pytest.ExitCode.INTERRUPTED),
     (killed_worker, True, 2, pytest.ExitCode.TESTS_FAILED),
-    (killed, True, 2, -signal.SIGKILL),
 ]
 
 
-async def test_a_run_leaves_nothing_behind_however_it_ends(tmp_path):
+@pytest.mark.parametrize("ends", [ENDS, pytest.param(MORE_ENDS, marks=pytest.mark.thorough)])
+async def test_a_run_leaves_nothing_behind_however_it_ends(tmp_path, ends):
     statuses = await asyncio.gather(
-        *(run_until(end, tmp_path / str(index), leaks, number) for index, (end, leaks, number, _) in enumerate(ENDS))
+        *(run_until(end, tmp_path / str(index), leaks, number) for index, (end, leaks, number, _) in enumerate(ends))
     )
-    assert statuses == [end[-1] for end in ENDS]
+    assert statuses == [end[-1] for end in ends]
 
 
 async def run_until(end, folder, leaks, processes):
