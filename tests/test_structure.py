@@ -11,6 +11,7 @@ import pytest
 
 from support.paths import ROOT as REPOSITORY
 from support.paths import SRC as ROOT
+from support.syntax import nodes
 
 FILES = sorted(ROOT.rglob("*.py"))
 PAGE = REPOSITORY / "web" / "src"
@@ -76,12 +77,6 @@ CHILD = {
 def name_of(path):
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(part for part in parts if part != "__init__")
-
-
-@cache
-def nodes(path):
-    """All nodes of a file's syntax tree."""
-    return tuple(ast.walk(ast.parse(path.read_text())))
 
 
 def imports(path):

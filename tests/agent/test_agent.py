@@ -24,10 +24,9 @@ from showandtell.providers.connect import connect
 from support.agents import make_agent
 from support.compound import compound
 from support.fixtures import parts, png
-from support.scripted import CLAUDE, GPT, MODELS, check_usable, results, say, scripted, watch
+from support.scripted import CLAUDE, GPT, check_usable, each_api, results, say, scripted, two_apis, watch
 
 PICTURE = png(8, 8)
-each_api = pytest.mark.parametrize("model", MODELS)
 
 
 def echo(word: str = "nothing") -> str:
@@ -149,7 +148,7 @@ def left_at(agent, index):
     return run, asyncio.run(read())
 
 
-@each_api
+@two_apis
 @pytest.mark.parametrize("leave", [cancelled_at, left_at])
 def test_a_run_can_be_left_at_any_event_and_the_conversation_goes_on(model, leave):
     index, finished = 1, False

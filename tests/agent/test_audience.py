@@ -11,10 +11,9 @@ from showandtell.core.events.replay import tool_output
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.conversations.stored_conversation import title_of
 from support.fixtures import pdf, png
-from support.scripted import MODELS, say, scripted
+from support.scripted import MODELS, each_api, say, scripted
 from support.stores import post, user_draft
 
-each_api = pytest.mark.parametrize("model", MODELS)
 CHART = png(31, 17)
 WORD = "salary-4711"
 PRIVATE = {

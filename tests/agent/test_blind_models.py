@@ -13,10 +13,20 @@ from showandtell.providers.refused_media import MODALITY
 from showandtell.providers.retry import RetryPolicy
 from support.agents import make_agent
 from support.fixtures import pdf, png
-from support.scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, Script, check_usable, no_time, say, scripted
+from support.scripted import (
+    CLAUDE,
+    CONVERSE,
+    GEMINI,
+    GPT,
+    Script,
+    check_usable,
+    each_api,
+    no_time,
+    say,
+    scripted,
+)
 from support.videos import grey
 
-each_api = pytest.mark.parametrize("model", MODELS)
 #: Answers of models without eyes, in their hosts' words: status and text.
 BLIND = {
     "OpenRouter": (404, "No endpoints found that support image input"),

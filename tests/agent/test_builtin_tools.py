@@ -19,10 +19,9 @@ from showandtell.media.draw import choose_axis, clip, format_number, small_font,
 from support.builders import attachment
 from support.docx import word_file
 from support.fixtures import pdf, png, wav
-from support.scripted import GPT, MODELS, check_usable, results, say, scripted
+from support.scripted import GPT, check_usable, each_api, results, say, scripted
 
 PICTURE = png(8, 8)
-each_api = pytest.mark.parametrize("model", MODELS)
 
 KINDS = {"a.png": PICTURE, "b.pdf": pdf("one", "two"), "c.wav": wav(), "d.txt": b"words"}
 

@@ -20,9 +20,8 @@ from support.agents import make_agent
 from support.blind import NO_EYES, NO_PAGES, ScriptedModels
 from support.builders import tool_history
 from support.fixtures import blank_pdf, pdf, png, tiff
-from support.scripted import CLAUDE, GEMINI, GPT, MODELS, ONCE, Script, check_usable, say, scripted, watch
+from support.scripted import CLAUDE, GEMINI, GPT, ONCE, Script, check_usable, each_api, say, scripted, watch
 
-each_api = pytest.mark.parametrize("model", MODELS)
 PICTURE = png(9, 8)
 REFUSED = json.dumps({"error": {"message": "No endpoints found that support image input"}}).encode()
 

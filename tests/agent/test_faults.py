@@ -40,7 +40,6 @@ from support.scripted import (
     FRAMED,
     GEMINI,
     GPT,
-    MODELS,
     RESPONSES,
     STOPS,
     begin,
@@ -48,6 +47,7 @@ from support.scripted import (
     check_usable,
     chunk,
     delta,
+    each_api,
     event,
     frames,
     no_time,
@@ -55,10 +55,10 @@ from support.scripted import (
     results,
     say,
     scripted,
+    two_apis,
     watch,
 )
 
-each_api = pytest.mark.parametrize("model", MODELS)
 BUSY = b'{"error": {"message": "Slow down."}}'
 
 
@@ -251,7 +251,7 @@ def test_a_frame_of_converse_with_a_wrong_checksum_is_a_typed_error(at, received
     assert run.reason == f"a frame of the event stream {received} checksum"
 
 
-@each_api
+@two_apis
 def test_an_answer_of_20_mb_is_given_piece_by_piece_and_kept_whole(model):
     run, events = play_long(model, 2000)
     pieces = [len(item.text) for item in events if isinstance(item, TextDelta)]
@@ -314,7 +314,7 @@ def squeezed(calls):
     return [(at, name, given.replace(" ", "")) for at, name, given in calls]
 
 
-@each_api
+@two_apis
 def test_a_stream_cut_at_any_byte_is_complete_or_cut_and_holds_whole_calls_alone(model):
     whole = b"".join(thoughtful(model))
     complete = fold_of(model, whole)

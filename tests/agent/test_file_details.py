@@ -19,9 +19,8 @@ from showandtell import (
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from support.builders import user_history
 from support.fixtures import bmp, docx, pdf, png
-from support.scripted import MODELS, say, scripted
+from support.scripted import MODELS, each_api, say, scripted
 
-each_api = pytest.mark.parametrize("model", MODELS)
 HIDDEN = "customer-4711"
 CHART = File.from_bytes(png(), "image/png", "a.png", id=HIDDEN, metadata={"row": HIDDEN, "n": [1, None]})
 

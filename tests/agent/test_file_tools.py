@@ -20,10 +20,7 @@ from showandtell.storage.files.file_cache import FileCache
 from support.builders import attachment
 from support.docx import word_file
 from support.fixtures import pdf, png, wav
-from support.scripted import CLAUDE, MODELS, check_usable, results, say, scripted
-
-each_api = pytest.mark.parametrize("model", MODELS)
-
+from support.scripted import CLAUDE, MODELS, check_usable, each_api, results, say, scripted
 
 FILES = {
     "Offer.docx": word_file("The crane costs 900 EUR."),

@@ -23,10 +23,9 @@ from showandtell.errors import BadInput
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from support.fixtures import png
 from support.isolated_tools import write_much
-from support.scripted import CLAUDE, MODELS, check_usable, say, scripted, watch
+from support.scripted import CLAUDE, check_usable, each_api, say, scripted, two_apis, watch
 from support.ui_runs import ChatRecorder
 
-each_api = pytest.mark.parametrize("model", MODELS)
 #: 240,000 characters. Each line is another one.
 LOG = "".join(f"line {at:05} of the longest log\n" for at in range(8000))
 CALL = ("c1", "read_log", "{}")
@@ -74,7 +73,7 @@ def test_the_file_has_all_of_it_and_people_see_it():
     assert receipt.reason == "kept out of the context: the model reads it with get_document"
 
 
-@each_api
+@two_apis
 def test_the_model_reads_all_of_it_piece_by_piece(model):
     read, offset, calls = "", 0, [CALL]
     while offset < len(LOG):

@@ -34,15 +34,16 @@ from support.scripted import (
     begin,
     check_usable,
     delta,
+    each_api,
     raw,
     results,
     say,
     scripted,
+    two_apis,
     watch,
 )
 
 OF_CALLS = (ToolInputStart, ToolInputDelta, ToolInputEnd, ToolStart, ToolOutput)
-each_api = pytest.mark.parametrize("model", MODELS)
 
 
 def echo(word: str = "nothing") -> str:
@@ -301,7 +302,7 @@ def test_a_choice_against_tools_stays():
     assert tool_choice_of("required", AskModel(1, forbid_tools=True)) == "none"
 
 
-@each_api
+@two_apis
 def test_of_a_flood_of_calls_the_first_run_and_every_call_has_one_result(model):
     count = 2 * MAX_CALLS
     calls = [(f"c{at}", "echo", "{}") for at in range(count)]
@@ -343,7 +344,7 @@ def test_a_provider_that_pings_after_its_end_does_not_hold_the_run(model):
     assert (run.text, run.status) == ("Hello.", "complete")
 
 
-@each_api
+@two_apis
 def test_an_answer_without_end_is_a_typed_error_and_its_words_are_kept(model):
     padding = b"x" * 2**24
 

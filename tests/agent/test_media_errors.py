@@ -10,9 +10,19 @@ from showandtell.agent.loop import MAX_FILE_RETRIES
 from showandtell.core.events.types import ReceiptEvent, Retry
 from showandtell.errors import RejectedFiles
 from support.fixtures import jpeg, png
-from support.scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, RESPONSES, check_usable, say, scripted, watch
-
-each_api = pytest.mark.parametrize("model", MODELS)
+from support.scripted import (
+    CLAUDE,
+    CONVERSE,
+    GEMINI,
+    GPT,
+    RESPONSES,
+    check_usable,
+    each_api,
+    say,
+    scripted,
+    two_apis,
+    watch,
+)
 
 
 def draw(colour: int) -> File:
@@ -182,7 +192,7 @@ def test_files_that_are_named_one_by_one_are_left_out_one_by_one_and_then_it_is_
     check_usable(run.conversation, model)
 
 
-@each_api
+@two_apis
 @pytest.mark.parametrize(
     ("status", "words"), [(413, "Request too large"), (400, "image dimensions exceed 2000 pixels")]
 )
@@ -210,7 +220,7 @@ def test_a_file_that_can_not_be_processed_is_sent_again_in_another_encoding(mode
     assert script.bodies[1] != script.bodies[2]
 
 
-@each_api
+@two_apis
 def test_a_copy_that_is_refused_too_becomes_a_note(model):
     large = File.from_bytes(png(2400, 1200), name="large.png")
     bad = refused("Could not process image")

@@ -16,7 +16,19 @@ from showandtell.core.messages.parts import ToolCall
 from showandtell.inspector.request import files_of
 from showandtell.storage.conversations.store import Store
 from support.fixtures import jpeg, pdf, png
-from support.scripted import CLAUDE, CONVERSE, GEMINI, GPT, MODELS, RESPONSES, check_usable, say, scripted, watch
+from support.scripted import (
+    CLAUDE,
+    CONVERSE,
+    GEMINI,
+    GPT,
+    MODELS,
+    RESPONSES,
+    check_usable,
+    say,
+    scripted,
+    two_apis,
+    watch,
+)
 from support.stores import post, user_draft
 
 KIWI, WALL, REPORT = png(20, 20, (0, 200, 0)), jpeg(30, 30), pdf("The total is 42 EUR.")
@@ -171,7 +183,7 @@ def test_a_flipped_bit_is_found_by_its_hash_and_a_note_takes_the_files_place(tmp
     assert "no longer matches its hash" in str(script.bodies[-1]["messages"])
 
 
-@pytest.mark.parametrize("model", MODELS)
+@two_apis
 def test_a_word_document_reaches_every_model_as_its_words(tmp_path, model):
     letter = docx_module.Document()
     letter.add_paragraph("Dear harbour master, the rope is in shed nine.")

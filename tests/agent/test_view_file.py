@@ -16,9 +16,8 @@ from showandtell.core.messages.parts import Selection
 from showandtell.errors import ToolError
 from showandtell.inspector.request import files_of
 from support.fixtures import pdf_file, png, svg, wav
-from support.scripted import CLAUDE, GEMINI, GPT, MODELS, check_usable, results, say, scripted
+from support.scripted import CLAUDE, GEMINI, GPT, check_usable, each_api, results, say, scripted, two_apis
 
-each_api = pytest.mark.parametrize("model", MODELS)
 #: So far apart that no two can be taken for each other, also after JPEG.
 COLOURS = [(20 * at, 240 - 20 * at, 60 * (at % 4)) for at in range(1, 13)]
 CORNERS = {"red": (250, 0, 0), "green": (0, 250, 0), "blue": (0, 0, 250), "white": (250, 250, 250)}
@@ -95,14 +94,14 @@ def test_a_page_of_a_document_is_shown_and_no_other(model):
     assert (record["converted"], record["pages"], record["total"]) == (True, (7,), 12)
 
 
-@each_api
+@two_apis
 def test_pages_come_in_the_order_that_was_asked_for_each_once(model):
     _, run, pictures = look(DOCUMENT, model, pages=[12, 3, 12])
     assert [nearest(picture.getpixel((9, 9)), COLOURS) for picture in pictures] == [COLOURS[11], COLOURS[2]]
     assert run.receipts[0].variant.pages == (12, 3)
 
 
-@each_api
+@two_apis
 def test_a_piece_of_a_page_is_measured_as_the_page_is_shown(model):
     _, _, (left,) = look(DOCUMENT, model, pages=[5], crop=[0, 0, 700, 400])
     _, _, (right,) = look(DOCUMENT, model, pages=[5], crop=[800, 0, 1568, 400])

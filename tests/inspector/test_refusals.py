@@ -169,8 +169,8 @@ def test_anthropic_names_the_place_of_a_file_in_a_tool_result():
 
 
 def test_anthropic_takes_a_hundred_images_and_no_more():
-    assert claude(user(*[image(png())] * 100))[0] == 200
-    assert refused(claude(user(*[image(png())] * 101))) == "too many images and documents: 101 + 0 > 100"
+    assert claude(user(*[image(png(1, 1))] * 100))[0] == 200
+    assert refused(claude(user(*[image(png(1, 1))] * 101))) == "too many images and documents: 101 + 0 > 100"
 
 
 def test_anthropic_takes_smaller_pictures_where_there_are_many():

@@ -215,9 +215,9 @@ def test_a_long_text_is_cut_at_200_000_characters(tmp_path, data, media_type):
     assert 120_000 <= len(output.text) <= 200_000
 
 
-def test_a_million_rows_are_read_up_to_the_limit(tmp_path):
+def test_more_rows_than_anybody_reads_are_read_up_to_the_limit(tmp_path):
     row = "<row><c><v>7</v></c><c><v>8</v></c></row>"
-    output = text_of(tmp_path, workbook("</row>" + row * 1_000_000 + "<row>"), XLSX)
+    output = text_of(tmp_path, workbook("</row>" + row * 200_000 + "<row>"), XLSX)
     assert output.cut
     assert output.text.startswith("## Sheet 1: Budget\n\n7,8\n7,8\n")
 
@@ -281,11 +281,11 @@ NAMELESS = "<c><v>1</v></c>" * 16384 + '</row><row r="1048576"><c><v>2</v></c>'
 #: Files that are slow to build are built when their test starts.
 HOSTILE = {
     "entity bomb": (written(paragraph("&l9;"), BOMB), DOCX, "defines entities"),
-    "zip bomb": (lambda: pack({"word/document.xml": bytes(1 << 28)}), DOCX, "unpacks to more than 48 MiB"),
+    "zip bomb": (lambda: pack({"word/document.xml": bytes(1 << 26)}), DOCX, "unpacks to more than 48 MiB"),
     "zip bomb in a workbook": (lambda: workbook("x" * (1 << 26)), XLSX, "row of more than 12 MiB"),
-    "zip bomb in slides": (lambda: pack({"ppt/presentation.xml": bytes(1 << 28)}), PPTX, "unpacks to more than 48 MiB"),
+    "zip bomb in slides": (lambda: pack({"ppt/presentation.xml": bytes(1 << 26)}), PPTX, "unpacks to more than 48 MiB"),
     "many small bombs": (
-        lambda: pack({f"{at}.xml": b"<a>" + b" " * 40_000_000 + b"</a>" for at in range(9)}),
+        lambda: pack({f"{at}.xml": b"<a>" + b" " * 40_000_000 + b"</a>" for at in range(3)}),
         DOCX,
         "96 MiB",
     ),

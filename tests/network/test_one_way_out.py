@@ -1,10 +1,12 @@
 """Only one module opens URLs from outside; the others that open connections speak to hosts that the program named."""
 
 import ast
+from functools import cache
 
 import pytest
 
 from support.paths import SRC as ROOT
+from support.syntax import nodes
 
 #: What opens connections, and who may import it: `hop` for URLs from outside, the others for hosts that the program set.
 CLIENTS = {
@@ -31,9 +33,14 @@ NEVER = {
 OPENERS = {"create_connection", "open_connection", "urlopen", "urlretrieve", "create_datagram_endpoint", "sock_connect"}
 
 
+@cache
 def mentions(path):
     """What a module imports, late or by name, and what it calls on anything."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    return {*find_mentions(path)}
+
+
+def find_mentions(path):
+    for node in nodes(path):
         match node:
             case ast.Import(names=names):
                 yield from (alias.name for alias in names)
@@ -66,7 +73,7 @@ def test_one_module_opens_urls_from_outside():
 
 
 def test_only_fetch_and_guarded_connections_use_the_hop():
-    users = [path.name for path in ROOT.rglob("*.py") if "showandtell.network.fetch_request" in set(mentions(path))]
+    users = [path.name for path in ROOT.rglob("*.py") if "showandtell.network.fetch_request" in mentions(path)]
     assert sorted(users) == ["fetch.py", "guarded_connections.py"]
 
 

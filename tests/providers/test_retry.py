@@ -19,13 +19,13 @@ from support.scripted import (
     Repeating,
     begin,
     begins,
+    each_api,
     in_pieces,
     say,
     scripted,
     watch,
 )
 
-each_api = pytest.mark.parametrize("model", MODELS)
 BUSY = b'{"error": {"type": "rate_limit_error", "message": "Slow down."}}'
 
 RETRY_INFO = b'[{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "12.5s"}]'

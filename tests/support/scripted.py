@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+import pytest
+
 from showandtell.core.capabilities.resolve import resolve
 from showandtell.core.messages.message import Message
 from showandtell.core.messages.parts import Text, is_approval
@@ -25,6 +27,11 @@ from support.builders import Everything
 CLAUDE, GPT, RESPONSES = "inspector", "inspector:openai-chat", "inspector:openai-responses"
 GEMINI, CONVERSE = "inspector:gemini", "inspector:bedrock-converse"
 MODELS = (CLAUDE, GPT, RESPONSES, GEMINI, CONVERSE)
+each_api = pytest.mark.parametrize("model", MODELS)
+#: For what takes long: an API that takes files in results of tools, and one that doesn't. The others are thorough.
+two_apis = pytest.mark.parametrize(
+    "model", [*MODELS[:2], *(pytest.param(model, marks=pytest.mark.thorough) for model in MODELS[2:])]
+)
 #: One model of each host, because a conversation may continue with any of them.
 ELSEWHERE = (
     "anthropic:claude-sonnet-4-5",

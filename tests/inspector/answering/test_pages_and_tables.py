@@ -9,7 +9,7 @@ from showandtell.core.messages.parts import ToolCall
 from showandtell.inspector.answering.arguments import Series
 from showandtell.inspector.answering.tables import choose_series, read_table
 from support.inspector_requests import people
-from support.scripted import MODELS
+from support.scripted import MODELS, two_apis
 
 GUIDE, VISITORS = (File.from_path(samples.folder() / name) for name in ("guide.pdf", "visitors.csv"))
 TABLE = "Day,Visitors,Boats\nMonday,120,14\nTuesday,95.5,11\n"
@@ -22,7 +22,7 @@ def run_with(text, *files, model="inspector", tools=None):
     return run, [(part.tool, part.arguments) for part in parts]
 
 
-@pytest.mark.parametrize("model", MODELS)
+@two_apis
 def test_each_page_of_a_pdf_has_a_call_of_its_own(model):
     run, calls = run_with("Go through this PDF page by page", GUIDE, model=model)
     assert calls == [("view_file", f'{{"number":1,"pages":[{page}]}}') for page in (1, 2, 3)]

@@ -18,9 +18,8 @@ from showandtell.inspector.answering.meanings import read_meanings
 from showandtell.inspector.request import RequestTurn, TextPart
 from support.fixtures import pdf, png
 from support.inspector_requests import assistant, claude, details, image, people, text, user, words
-from support.scripted import MODELS
+from support.scripted import each_api, two_apis
 
-each_api = pytest.mark.parametrize("model", MODELS)
 RED, GREEN = png(8, 8), png(40, 30, (20, 160, 40))
 
 
@@ -52,7 +51,7 @@ def label(title):
     return text(f"⟦{title}⟧")
 
 
-@each_api
+@two_apis
 def test_words_that_point_are_followed_as_their_label_says(model):
     look, say, svg, document = talk(
         model, "lets look at 2", "what does the last upload say?", "describe image 3", "describe document 2"
@@ -63,7 +62,7 @@ def test_words_that_point_are_followed_as_their_label_says(model):
     assert details(document).startswith("You name 1 file (3 pictures):\n- image 2: scan.tiff")
 
 
-@each_api
+@two_apis
 def test_a_file_of_several_pages_is_compared_as_one_file(model):
     (output,) = talk(model, "compare image 2 with the first upload")
     assert people(output).startswith(
@@ -83,7 +82,7 @@ def test_where_words_may_mean_several_files_all_are_reported(model):
     assert "first.png" not in output
 
 
-@each_api
+@two_apis
 def test_files_are_counted_as_files_however_many_pictures_they_come_in(model):
     run = Agent(model).run_sync("look", files=UPLOADS)
     assert details(run.text).startswith("I received 4 files (5 pictures, 1 document):\n")
@@ -122,7 +121,7 @@ def test_no_number_is_made_up_where_labels_are_in_the_request():
     assert people(output) == "There is no image 1; there are: image 7 (gone.png)."
 
 
-@each_api
+@two_apis
 def test_the_pages_that_a_tool_returned_belong_to_its_file(model):
     def scan() -> File:
         """Scan a sheet."""
