@@ -59,7 +59,6 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
         gc.set_threshold(1000, 10, 100)  # the oldest generation, which lasts longest, a tenth as often

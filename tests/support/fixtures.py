@@ -15,6 +15,7 @@ Colour = tuple[int, int, int]
 RED: Colour = (200, 30, 30)
 
 
+@functools.cache
 def picture(form: str, width: int, height: int, colour: Colour, **options: object) -> bytes:
     """One flat picture, saved by Pillow in `form`."""
     buffer = io.BytesIO()

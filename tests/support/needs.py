@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
@@ -20,8 +20,12 @@ EXTRAS = {"showandtell.asgi": "server", "showandtell.conversations": "history"}
 REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[\w,]+\])?[^;]*(?:;.*extra == [\"']([\w-]+)[\"'])?")
 #: `pip install anthropic`, `pip install 'showandtell[server]'`, and `showandtell[history]` in a sentence.
 INSTALLED = re.compile(r"pip install ([^\n`]+)|`(?:showandtell)?(\[[\w,]+\])`")
-#: The libraries of each module.
-LIBRARIES = packages_distributions()
+
+
+@cache
+def libraries() -> Mapping[str, list[str]]:
+    """The libraries of each module that is installed."""
+    return packages_distributions()
 
 
 @cache
@@ -65,7 +69,7 @@ def missing_packages(code: str, before: str, beside: Iterable[Path] = ()) -> lis
     modules, has = {*imports(code)}, named(before)
     missing = {f"[{EXTRAS[module]}]" for module in modules & EXTRAS.keys()} - has
     for top in {module.partition(".")[0] for module in modules} - known:
-        if has.isdisjoint(name.lower() for name in LIBRARIES.get(top, [top])):
+        if has.isdisjoint(name.lower() for name in libraries().get(top, [top])):
             missing.add(top)
     return sorted(missing)
 
