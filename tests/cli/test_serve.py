@@ -13,7 +13,7 @@ import pytest
 
 import showandtell
 from showandtell.config.settings import keys
-from support.commandline import spawn
+from support.commandline import call, spawn
 from support.middleware_app import is_login_cookie
 from support.server_process import TIMEOUT, running, until
 from support.server_requests import ENDS, say
@@ -37,6 +37,8 @@ async def test_it_prints_an_address_that_signs_in_once_and_nothing_else(tmp_path
             f"Conversations are stored in {tmp_path}. Press Ctrl-C to stop.",
         ]
         assert b"`showandtell token` prints another" in await program.process.stdout.readline()
+        assert (await get(program, "/api/me"))[0] == 200  # by the token of the environment
+        assert (await get(program, "/api/me", authorization="Bearer another-token"))[0] == 401
         del program.session.headers["authorization"]
         status, cookie, _ = await get(program, f"/?code={program.code}")
         assert (status, is_login_cookie(cookie)) == (303, True)
@@ -67,7 +69,10 @@ async def test_the_browsers_command_line_has_a_code_of_its_own_and_never_the_tok
         assert (await get(program, f"/?code={program.code}"))[0] == 303
 
 
-@pytest.mark.parametrize(("number", "expected"), ENDS)
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [end if end[0] == signal.SIGTERM else pytest.param(*end, marks=pytest.mark.thorough) for end in ENDS],
+)
 async def test_a_signal_ends_it_any_client_that_reads(number, expected, tmp_path):
     async with running(tmp_path) as program, say(program, "/hold name=one") as answer:
         await until(lambda: [*tmp_path.glob("one.*")])
@@ -77,6 +82,7 @@ async def test_a_signal_ends_it_any_client_that_reads(number, expected, tmp_path
             await answer.read()
 
 
+@pytest.mark.thorough
 async def test_many_signals_at_once_end_it_too(tmp_path):
     async with running(tmp_path) as program:
         for _ in range(5000):
@@ -84,10 +90,12 @@ async def test_many_signals_at_once_end_it_too(tmp_path):
         assert (await program.end(signal.SIGTERM))[0] in {129, 143}
 
 
-async def test_what_was_left_is_gone_on_with_after_a_restart(tmp_path):
+async def test_a_restart_keeps_logins_and_goes_on_with_what_was_left(tmp_path):
     async with running(tmp_path) as program, say(program, "/hold name=one", "c"):
+        _, cookie, _ = await get(program, f"/?code={program.code}")
         await until(lambda: [*tmp_path.glob("one.*")])
         await program.end()
+    assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
     (tmp_path / "one.go").touch()
     async with running(tmp_path) as program:
         async with program.session.get(f"{program.url}/api/chat/c/stream") as answer:
@@ -95,42 +103,24 @@ async def test_what_was_left_is_gone_on_with_after_a_restart(tmp_path):
             await answer.read()
         _, _, listed = await get(program, "/api/conversations")
         assert '"running":false' in listed.replace(" ", "")
+        async with aiohttp.ClientSession(program.url) as visitor:
+            answer = await visitor.get("/api/me", headers={"cookie": cookie.partition(";")[0]})
+            assert (answer.status, (await answer.json())["user"]) == (200, "local")
 
 
-async def test_a_cookie_is_valid_after_a_restart_and_the_secret_is_its_owners_alone(tmp_path):
-    async with running(tmp_path) as program:
-        _, cookie, _ = await get(program, f"/?code={program.code}")
-    assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
-    async with running(tmp_path) as program, aiohttp.ClientSession(program.url) as visitor:
-        answer = await visitor.get("/api/me", headers={"cookie": cookie.partition(";")[0]})
-        assert (answer.status, (await answer.json())["user"]) == (200, "local")
-
-
-async def test_a_token_from_the_environment_is_the_one_that_is_taken(tmp_path):
-    async with running(tmp_path, SHOWANDTELL_TOKEN="a-token-of-mine") as program:  # noqa: S106 - of a test
-        assert program.token not in program.output
-        assert (await get(program, "/api/me"))[0] == 200
-        assert (await get(program, "/api/me", authorization="Bearer another-token"))[0] == 401
-
-
-async def test_options_are_taken_from_variables(tmp_path):
+async def test_options_are_taken_from_variables_and_arguments(tmp_path):
     variables = {"SHOWANDTELL_HOST": "::1", "SHOWANDTELL_HOSTS": "chat.test", "SHOWANDTELL_RATE": "reads=2/minute"}
-    async with running(tmp_path, **variables, SHOWANDTELL_MAX_MESSAGE_FILES="7") as program:
+    variables["SHOWANDTELL_MAX_MESSAGE_FILES"] = "7"
+    async with running(tmp_path, "--public-url", "https://chat.example.com/help/", **variables) as program:
+        url = f"{program.url}/api/attachments?name=note.txt"
+        async with program.session.put(url, data=b"hello") as answer:
+            file = await answer.json()
+        assert file["url"].startswith("https://chat.example.com/help/api/attachments/att_")
         assert program.url.startswith("http://[::1]:")
         status, _, output = await get(program, "/api/me", host="chat.test")
         assert status == 200
         assert '"max_message_files":7' in output.replace(" ", "")
         assert [(await get(program, "/api/me"))[0] for _ in range(2)] == [200, 429]
-
-
-async def test_accounts_are_made_by_variables_and_no_token_is_printed(tmp_path):
-    variables = {"SHOWANDTELL_OIDC_ISSUER": "http://127.0.0.1:1", "SHOWANDTELL_OIDC_CLIENT_ID": "chat"}
-    async with running(tmp_path, **variables) as program:
-        assert "token" not in program.output
-        status, _, _ = await get(program, "/")
-        assert status == 303
-        assert (await get(program, "/login"))[0] == 503
-        assert (await get(program, "/api/me", authorization="Bearer any.thing.else"))[0] in {401, 503}
 
 
 @pytest.mark.parametrize(
@@ -153,16 +143,28 @@ async def test_accounts_are_made_by_variables_and_no_token_is_printed(tmp_path):
         (["--port", "0"], {"SHOWANDTELL_SECRET": "short"}, 1, "use at least 32 random"),
         (["--port", "0"], {"SHOWANDTELL_OIDC_ISSUER": "https://id.test"}, 1, "SHOWANDTELL_OIDC_CLIENT_ID is missing"),
         (["--port", "0", "--database", "postgresql://a:hidden@127.0.0.1:1/b"], {}, 1, "does not answer"),
-        (["--port", "0", "--workers", "2", "--rate", "chat=often"], {}, 1, "invalid rate 'chat=often'"),
-        (["--port", "0", "--workers", "2", "--tools", "nothing:HERE"], {}, 2, "no module named 'nothing'"),
     ],
 )
 def test_what_it_cannot_follow_it_says_in_one_line(arguments, environ, status, received, tmp_path):
-    done = spawn(tmp_path, "serve", "--data", str(tmp_path), *arguments, environ=environ)
+    done = call(tmp_path, "serve", "--data", str(tmp_path), *arguments, environ=environ)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (status, "", 1)
+    assert received in done.stderr
+    assert "hidden" not in done.stderr
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("arguments", "status", "received"),
+    [
+        (["--rate", "chat=often"], 1, "invalid rate 'chat=often'"),
+        (["--tools", "nothing:HERE"], 2, "no module named 'nothing'"),
+    ],
+)
+def test_what_several_workers_cannot_follow_is_reported_once(arguments, status, received, tmp_path):
+    done = spawn(tmp_path, "serve", "--data", str(tmp_path), "--port", "0", "--workers", "2", *arguments)
     lines = [line for line in done.stderr.splitlines() if "several workers" not in line]
     assert (done.returncode, done.stdout, len(lines)) == (status, "", 1)
     assert received in lines[0]
-    assert "hidden" not in done.stderr
 
 
 async def test_a_model_whose_key_is_missing_is_reported_when_it_starts_and_keeps_no_other_from_answering(tmp_path):
@@ -180,7 +182,7 @@ def test_the_help_names_every_variable_whole_also_in_a_narrow_terminal(tmp_path)
     read = set(re.findall(r"\bSHOWANDTELL_[A-Z_]*[A-Z]\b", source)) | set(OIDC)
     read |= {key.variable for key in keys().values() if key.variable}
     commands = ("--help",), ("serve", "--help")
-    output = "".join(spawn(tmp_path, *words, environ={"COLUMNS": "80"}).stdout for words in commands)
+    output = "".join(call(tmp_path, *words, environ={"COLUMNS": "80"}).stdout for words in commands)
     assert len(read) > 50
     assert read - set(re.findall(r"SHOWANDTELL_[A-Z_]*[A-Z](?![A-Z_…])", output)) == set()
 
@@ -188,11 +190,12 @@ def test_the_help_names_every_variable_whole_also_in_a_narrow_terminal(tmp_path)
 def test_a_port_that_is_taken_is_reported(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        done = spawn(tmp_path, "serve", "--data", str(tmp_path), "--port", str(port))
+        done = call(tmp_path, "serve", "--data", str(tmp_path), "--port", str(port))
         assert done.returncode == 2
         assert "choose another with --port" in done.stderr
 
 
+@pytest.mark.thorough
 async def test_several_workers_share_a_port_and_end_together(tmp_path):
     async with running(tmp_path, "--workers", "2") as program:
         children = await until(lambda: (found := children_of(program))[1:] and found)
@@ -239,12 +242,3 @@ def field_of(number, place):
 
 def is_alive(number):
     return field_of(number, 0) not in {None, "Z"}
-
-
-async def test_addresses_begin_with_the_public_url(tmp_path):
-    async with running(tmp_path, "--public-url", "https://chat.example.com/help/") as program:
-        headers = {"authorization": f"Bearer {program.token}"}
-        url = f"{program.url}/api/attachments?name=note.txt"
-        async with program.session.put(url, data=b"hello", headers=headers) as answer:
-            file = await answer.json()
-    assert file["url"].startswith("https://chat.example.com/help/api/attachments/att_")

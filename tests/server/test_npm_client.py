@@ -180,6 +180,7 @@ async def test_of_the_ways_to_end_a_stream_early_only_a_clean_end_looks_complete
         assert (got["status"], got["end"]["isError"], got["end"]["finishReason"]) == (status, is_error, None)
 
 
+@pytest.mark.thorough
 async def test_a_stock_client_resumes_the_answer_of_a_worker_that_was_stopped(tmp_path):
     async with running(tmp_path, "--workers", "2") as program:
         async with program.session.get(program.address, allow_redirects=False) as answer:

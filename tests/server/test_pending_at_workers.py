@@ -47,7 +47,7 @@ async def test_a_message_is_sent_once_by_either_worker(database, tmp_path):
         assert await questions(two, conversation) == ["/wait", *(f"{number}" for number in range(6))]
 
 
-@each_database
+@pytest.mark.parametrize("database", [pytest.param("sqlite", marks=pytest.mark.thorough), "postgresql"])
 async def test_the_next_message_is_sent_after_the_worker_of_the_answer_was_killed(database, tmp_path):
     url = ready_database(database, tmp_path)
     async with running(tmp_path, "--database", url) as one, running(tmp_path, "--database", url) as two:

@@ -110,6 +110,7 @@ def test_a_worker_that_dies_again_and_again_is_replaced_later_each_time():
     assert slot.delay == 0
 
 
+@pytest.mark.thorough
 async def test_a_signal_ends_a_start_that_waits_for_another_migration(tmp_path):
     url = new_database("postgresql", tmp_path)
     with psycopg.connect(url, autocommit=True) as other:
@@ -214,6 +215,7 @@ def texts_of(stored):
     return [one["text"] for one in stored["messages"][-1]["parts"] if one["type"] == "text"]
 
 
+@pytest.mark.thorough
 async def test_a_killed_worker_loses_no_response(tmp_path, database):
     async with (
         running(tmp_path, "--database", database, "--workers", "2") as program,
@@ -333,6 +335,7 @@ async def test_a_run_during_a_database_outage_ends_and_the_conversation_continue
         assert [one["role"] for one in stored["messages"]] == ["user", "assistant", "user", "assistant"]
 
 
+@pytest.mark.thorough
 async def test_a_slow_database_blocks_no_other_requests(tmp_path, database):
     async with cabled(tmp_path, database) as (site, cable):
         cable.delay = 0.05

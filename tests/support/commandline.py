@@ -13,6 +13,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from showandtell.cli import main as cli
+from showandtell.media import linux
 
 PROGRAM = (sys.executable, "-m", "showandtell")
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
@@ -89,6 +90,8 @@ def process(folder, environ):
         yield
     finally:
         os.chdir(before[0])
+        if sys.platform == "linux":
+            linux.control_process(linux.PR_SET_DUMPABLE, 1)  # `serve` hides its process
         os.environ.clear()
         os.environ.update(before[1])
         time.tzset()

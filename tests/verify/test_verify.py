@@ -386,6 +386,7 @@ def test_a_blind_verdict_removes_an_option():
     assert explain(drafts, model=CLAUDE, file_policy=FilePolicy(overrides=[cell]))[0].delivery == "relocated"
 
 
+@pytest.mark.thorough
 def test_the_inspector_itself_reads_what_is_drawn():
     line = line_to(CLAUDE, connect(resolve(CLAUDE)).send)
     assert [item.outcome for item in run(line, ["image"])] == ["seen"] * 3
@@ -425,14 +426,14 @@ def test_a_recording_answers_in_the_models_place_without_a_key(tmp_path, capsys)
 
 def test_a_recording_of_another_model_or_other_files_answers_nothing(tmp_path):
     start, path = ["verify", "inspector", "--kind"], str(tmp_path / "test.jsonl")
-    CliRunner().invoke(cli.app, [*start, "image", "--record", path])
-    assert CliRunner().invoke(cli.app, [*start, "image", "--replay", path]).exit_code == 0
-    other = CliRunner().invoke(cli.app, [*start, "document", "--replay", path]).exception
+    CliRunner().invoke(cli.app, [*start, "document", "--record", path])
+    assert CliRunner().invoke(cli.app, [*start, "document", "--replay", path]).exit_code == 0
+    other = CliRunner().invoke(cli.app, [*start, "image", "--replay", path]).exception
     assert "was recorded with other files" in str(other)
-    both = CliRunner().invoke(cli.app, [*start, "image", "--replay", path, "--record", path])
+    both = CliRunner().invoke(cli.app, [*start, "document", "--replay", path, "--record", path])
     assert "--record and --replay" in str(both.exception)
     with pytest.raises(BadInput, match=f"is of {CLAUDE}, not of {GEMINI}"):
-        command.run(GEMINI, ["image"], None, tmp_path / "test.jsonl", save=False, json=False)
+        command.run(GEMINI, ["document"], None, tmp_path / "test.jsonl", save=False, json=False)
 
 
 def test_a_slip_of_the_tongue_is_asked_for_again():
@@ -450,10 +451,10 @@ OPUS, CONVERSE = "anthropic:claude-opus-5", "bedrock:us.anthropic.claude-sonnet-
 PLANTED = blind(kinds=["document"], places=["tool_result"])
 
 
-def verify_over_network(model, *options, path, blindness=()):
+def verify_over_network(model, *options, path, blindness=(), kinds="image,document"):
     with serving(blind=blindness) as fake_provider:
         environ = {**fake_provider.environ(), "NO_PROXY": "127.0.0.1", "SHOWANDTELL_OVERRIDES": str(path)}
-        done = CliRunner().invoke(cli.app, ["verify", model, "--kind", "image,document", *options], env=environ)
+        done = CliRunner().invoke(cli.app, ["verify", model, "--kind", kinds, *options], env=environ)
     return done, {
         f"{override.place} {override.kind}": override
         for override in user_overrides(model, {"SHOWANDTELL_OVERRIDES": str(path)})
@@ -463,9 +464,11 @@ def verify_over_network(model, *options, path, blindness=()):
 @pytest.mark.parametrize(
     ("model", "blindness", "expected"),
     [
-        (OPUS, [], SEEN),
+        pytest.param(OPUS, [], SEEN, marks=pytest.mark.thorough),
         (OPUS, [PLANTED], {**SEEN, "tool_result document": "blind"}),
-        (CONVERSE, [RECORDED_BLINDNESS["bedrock-claude-pdf-in-result"]], NO_PAGES),
+        pytest.param(
+            CONVERSE, [RECORDED_BLINDNESS["bedrock-claude-pdf-in-result"]], NO_PAGES, marks=pytest.mark.thorough
+        ),
     ],
     ids=["honest", "planted", "recorded"],
 )
@@ -483,7 +486,7 @@ def test_blindness_is_found_over_the_network_and_the_rest_is_seen(tmp_path, mode
 
 
 def test_verdicts_are_not_stored_unless_asked_to_and_a_gateway_is_named(tmp_path):
-    done, cells = verify_over_network(OPUS, path=tmp_path / "mine.json")
+    done, cells = verify_over_network(OPUS, path=tmp_path / "mine.json", kinds="document")
     assert (done.exit_code, cells, [*tmp_path.iterdir()]) == (0, {}, [])
     assert "is not anthropic's own address" in done.output
     last = done.output.splitlines()[-1]

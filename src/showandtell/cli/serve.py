@@ -97,10 +97,11 @@ def serve(settings: Settings, open_page: Open = False, verbose: Verbose = False)
         warn_of_missing_walls()
         announce(address, ready, partial(write_apart, place), open_page=open_page)
 
-    if own.workers == 1:
-        run_server(options, listening, on_started)
-    else:
-        run_workers(options, listening, on_ready, own.workers)
+    with listening:
+        if own.workers == 1:
+            run_server(options, listening, on_started)
+        else:
+            run_workers(options, listening, on_ready, own.workers)
 
 
 def warn_of_missing_walls() -> None:
