@@ -56,7 +56,9 @@ async function makePlan(): Promise<Plan> {
   return { english, keys, atStart, shortOf: (key) => short.get(key) ?? key };
 }
 
-let plan: Promise<Plan>;
+let made: Promise<Plan> | undefined;
+/** The plan of the sources as they are, which several bundles share. */
+const planned = () => (made ??= makePlan());
 /** Whether keys are shortened, which spares the start of the page 1 kB. */
 let isShort = false;
 
@@ -67,16 +69,13 @@ export const catalogues: Plugin = {
   config(_, { command }) {
     isShort = command === "build";
   },
-  buildStart() {
-    plan = makePlan();
-  },
   watchChange() {
-    plan = makePlan();
+    made = undefined;
   },
   async load(id) {
     const [path = "", query] = id.split("?");
     if (!path.startsWith(CATALOGUES)) return null;
-    const { english, keys, atStart, shortOf } = await plan;
+    const { english, keys, atStart, shortOf } = await planned();
     const language = path.slice(CATALOGUES.length, -".ts".length);
     const messages = await messagesOf(language);
     const mistakes = mistakesIn(language, messages, english);
@@ -87,7 +86,7 @@ export const catalogues: Plugin = {
   },
   async transform(code, id) {
     if (!isShort || !id.startsWith(SOURCE) || id.startsWith(CATALOGUES) || !/\.tsx?$/.test(id)) return null;
-    const { keys, shortOf } = await plan;
+    const { keys, shortOf } = await planned();
     const { literals } = usesIn(parse(id, code), keys);
     for (const { key, start, end } of literals.toSorted((one, other) => other.start - one.start))
       code = `${code.slice(0, start)}"${shortOf(key)}"${code.slice(end)}`;

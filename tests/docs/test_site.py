@@ -8,6 +8,8 @@ import pickle
 import re
 import shutil
 
+import pytest
+
 from showandtell.errors import ShowAndTellError
 from support.paths import ROOT
 from support.public_modules import MODULES
@@ -30,6 +32,7 @@ def is_error(value):
     return isinstance(value, type) and issubclass(value, ShowAndTellError)
 
 
+@pytest.mark.thorough
 def test_the_site_has_every_public_name_and_builds_without_a_warning(tmp_path):
     run = build(ROOT, tmp_path, "dummy")
     assert (run.returncode, run.stderr) == (0, "")

@@ -20,11 +20,12 @@ INVOICE = (samples.folder() / "invoice.pdf").read_bytes()
 UPLOADS = {"mine.png": png(40, 30, (250, 200, 0)), "other.png": png(30, 40, (120, 0, 120))}
 DRIVE = {f"{name}.png": picture("PNG", 64, 48, colour) for name, colour in page_tools.COLOURS.items()}
 LABEL = re.compile(r"⟦image (\d): ([\w.]+), (uploaded by the user|from tool gdrive_display_image)")
-each_api = pytest.mark.parametrize("api", APIS)
-#: What differs between APIs is in the pictures' test, too.
-one_api = pytest.mark.parametrize(
-    "api", [pytest.param(api, marks=pytest.mark.thorough if at else ()) for at, api in enumerate(APIS)]
-)
+
+
+def each_api(first):
+    """A test for each API, of which all but the first are thorough: `tests/agent` tests what reaches each model, too."""
+    params = [pytest.param(api, marks=[pytest.mark.thorough] * (api != first)) for api in APIS]
+    return pytest.mark.parametrize("api", params)
 
 
 def answer(request):
@@ -75,7 +76,7 @@ def expected():
         yield hashes([data])[0], str(number), name, origin
 
 
-@one_api
+@each_api("anthropic-messages")
 def test_a_document_is_uploaded_read_by_the_model_and_quoted(api, servers, tmp_path):
     document = as_json("invoice.pdf", "application/pdf", INVOICE)
     scenario = "a_document_is_read_by_the_model_and_quoted"
@@ -85,7 +86,8 @@ def test_a_document_is_uploaded_read_by_the_model_and_quoted(api, servers, tmp_p
     assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant"]
 
 
-@each_api
+#: In this API pictures of tools are in a message of their own.
+@each_api("openai-chat")
 def test_pictures_reach_the_model_with_their_numbers_and_origins(api, servers, tmp_path):
     uploads = [as_json(name, "image/png", data) for name, data in UPLOADS.items()]
     scenario = "pictures_keep_their_numbers_across_uploads_tools_and_a_reload"

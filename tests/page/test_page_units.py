@@ -7,19 +7,23 @@ import pytest
 
 from support.nodejs import modules, node
 
-FILES = sorted((Path(__file__).parent / "units").glob("*.test.mjs"))
+UNITS = Path(__file__).parent / "units"
 #: It measures all expressions with many texts.
-THOROUGH = "regexes.test.mjs"
-PARAMS = [
-    pytest.param(file, marks=pytest.mark.thorough if file.name == THOROUGH else (), id=file.name.partition(".")[0])
-    for file in FILES
-]
+THOROUGH = {UNITS / "regexes.test.mjs"}
 
 
-@pytest.mark.parametrize("file", PARAMS)
-def test_page_units(file):
+def run(files):
     modules()
-    command = [node(), "--test", "--test-reporter=tap", str(file)]
+    command = [node(), "--test-reporter=tap", str(UNITS / "all.mjs"), *map(str, sorted(files))]
     result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     assert result.returncode == 0, result.stdout + result.stderr
     assert "# pass 0\n" not in result.stdout, "no test ran"
+
+
+def test_page_units():
+    run({*UNITS.glob("*.test.mjs")} - THOROUGH)
+
+
+@pytest.mark.thorough
+def test_no_regular_expression_is_slow():
+    run(THOROUGH)

@@ -33,6 +33,7 @@ export async function rendered_markdown_is_accessible(context) {
   await checkAccessibility(page, context.input.displays ?? 2);
 }
 
+// thorough
 export async function the_panel_of_received_files_is_accessible(context) {
   const page = await context.visit("/");
   await page.getByRole("button", { name: "Read a PDF page by page" }).click();
@@ -68,6 +69,7 @@ export async function the_matrix_is_accessible(context) {
   await checkAccessibility(page, context.input.displays ?? 2);
 }
 
+// thorough
 export async function the_settings_and_the_model_picker_are_accessible(context) {
   const page = await context.visit("/settings");
   await page.getByRole("textbox", { name: "Instructions" }).waitFor();

@@ -26,6 +26,7 @@ async function startDeletion(page, ...names) {
   return page.getByRole("dialog");
 }
 
+// thorough
 export async function files_of_all_conversations_lead_to_where_they_are_used(context) {
   const page = await context.visit("/", as("mia"));
   const first = await talk(page, "The first", imageFile("dot.png"), textFile("notes.csv", "name,size\nred,4\n"));

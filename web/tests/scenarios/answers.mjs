@@ -89,6 +89,7 @@ export async function a_message_with_a_long_name_is_edited_on_a_phone(context) {
   assert.ok(end <= limit, `the box ends at ${end}, the column at ${limit}`);
 }
 
+// thorough
 export async function an_answer_can_be_regenerated(context) {
   const page = await context.visit("/", { on: "echo" });
   const answer = await sendAndWait(page, "Say: apples");
@@ -105,6 +106,7 @@ export async function an_answer_can_be_regenerated(context) {
   await eventually(async () => assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [1, 1]));
 }
 
+// thorough
 export async function a_conversation_can_continue_with_another_model(context) {
   const page = await context.visit("/", { on: "echo" });
   await sendAndWait(page, "Say: I am Claude");
@@ -118,6 +120,7 @@ export async function a_conversation_can_continue_with_another_model(context) {
   await eventually(async () => assert.match(await page.locator(".bar .model").innerText(), /inspector/i));
 }
 
+// thorough
 export async function reasoning_is_collapsed(context) {
   const page = await context.visit("/", { on: "echo" });
   const answer = await sendAndWait(page, "Say: <think>hidden depths</think>the surface");
@@ -137,6 +140,7 @@ async function seePicture(context, settings = {}) {
   return { page, answer };
 }
 
+// thorough
 export async function the_inspector_says_what_it_saw_and_folds_the_facts(context) {
   const { page, answer } = await seePicture(context);
   await eventually(async () => assert.match(await answer.innerText(), /not a language model[^]*Image 1, wall\.png: 2 × 2 pixels/));

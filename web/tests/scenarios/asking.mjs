@@ -90,6 +90,7 @@ export async function the_model_of_a_conversation_is_the_one_in_the_picker(conte
   await page.locator(".bar").getByRole("button", { name: /^Model: ?Inspector ?gemini/ }).waitFor();
 }
 
+// thorough
 export async function presets_are_kept_used_renamed_and_deleted(context) {
   const [page] = await startConversation(context, "pam");
   await open(page);
@@ -115,6 +116,7 @@ export async function presets_are_kept_used_renamed_and_deleted(context) {
   await eventually(async () => assert.deepEqual((await context.get(page, "/api/presets")).presets, []));
 }
 
+// thorough
 export async function an_older_edit_of_another_tab_is_refused_in_words(context) {
   context.allow(/status of 409/);
   const [page] = await startConversation(context, "tab");

@@ -82,6 +82,7 @@ export async function to_remove_a_download_is_to_cancel_it(context) {
   await untilOpen(context, 0);
 }
 
+// thorough
 export async function an_address_that_can_not_be_attached_says_why(context) {
   const page = await context.visit("/");
   await attachFrom(page, "https://pictures.test/photo.jpg");

@@ -6,6 +6,7 @@ const block = (...lines) => `${FENCE}mermaid\n${lines.join("\n")}\n${FENCE}`;
 const opener = (parent) => parent.getByRole("button", { name: "Open the diagram in full" });
 const isLoaded = (image) => image.evaluate((element) => element.complete && element.naturalWidth > 0);
 
+// thorough
 export async function a_diagram_is_drawn_and_shows_its_source(context) {
   const page = await context.visit("/", { on: "echo" });
   const answer = await sendAndWait(page, `Say: ${block("flowchart LR", "  accTitle: How it starts", "  A[Start] --> B{Ready?}")}`);

@@ -1,6 +1,7 @@
 // Errors, and what the page tells users to do about them.
 import { waitForAnswer, answers, sendAndWait, assert, messageBox, conversationId, userMessages, send, SERVER_STOPPED_ERRORS, eventually } from "../actions.mjs";
 
+// thorough
 export async function without_the_token_the_server_explains_how_to_log_in(context) {
   const page = await context.visit("/");
   context.allow(/status of 401/, /favicon/);
@@ -10,6 +11,7 @@ export async function without_the_token_the_server_explains_how_to_log_in(contex
   await page.getByText("showandtell token").waitFor();
 }
 
+// thorough
 export async function an_expired_cookie_is_reported(context) {
   const page = await context.visit("/");
   context.allow(/status of 401/);
@@ -112,6 +114,7 @@ export async function an_approval_survives_a_server_restart(context) {
   await eventually(async () => assert.equal(await answers(page).count(), 1));
 }
 
+// thorough
 export async function a_conversation_that_failed_to_load_is_loaded_later(context) {
   context.allow(/status of 503/);
   const page = await context.visit("/");

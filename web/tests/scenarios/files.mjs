@@ -14,6 +14,7 @@ export async function a_chosen_file_is_sent_with_the_message_and_a_removed_one_i
   await eventually(async () => assert.equal(await tray(page).count(), 0, "nothing is left for the next message"));
 }
 
+// thorough
 export async function dropped_and_pasted_files_are_attached(context) {
   const page = await context.visit("/");
   await drop(page, imageFile("one.png"), imageFile("two.png"));
@@ -25,6 +26,7 @@ export async function dropped_and_pasted_files_are_attached(context) {
   await tray(page).locator(".file-name", { hasText: "pasted-1.png" }).waitFor();
 }
 
+// thorough
 export async function an_upload_shows_progress_and_can_be_cancelled(context) {
   const page = await context.visit("/");
   const network = await page.context().newCDPSession(page);
@@ -37,6 +39,7 @@ export async function an_upload_shows_progress_and_can_be_cancelled(context) {
   await tray(page).waitFor({ state: "detached" });
 }
 
+// thorough
 export async function a_file_over_the_limit_is_refused_before_upload(context) {
   const page = await context.visit("/", { on: "echo" });
   const requested = [];
@@ -48,6 +51,7 @@ export async function a_file_over_the_limit_is_refused_before_upload(context) {
   await tray(page).waitFor({ state: "detached" });
 }
 
+// thorough
 export async function a_damaged_file_is_refused_with_a_message(context) {
   const page = await context.visit("/");
   context.allow(/status of 422/);
@@ -68,6 +72,7 @@ export async function a_draft_and_its_files_survive_a_reload(context) {
   await userMessages(page).getByRole("figure", { name: "image 1: kept.png" }).waitFor();
 }
 
+// thorough
 export async function a_picture_opens_in_full_size_and_zooms(context) {
   const page = await context.visit("/");
   await attach(page, imageFile("dot.png"));
@@ -96,6 +101,7 @@ export async function a_document_opens_page_by_page(context) {
   assert.equal(saved.suggestedFilename(), "guide.pdf");
 }
 
+// thorough
 export async function a_file_number_in_a_text_links_to_the_file(context) {
   const page = await context.visit("/");
   await sendAndWait(page, "/gdrive_display_image name=red");
@@ -153,6 +159,7 @@ export async function pictures_of_parallel_calls_are_in_number_order(context) {
   await eventually(async () => assert.equal(await answers(page).count(), 1));
 }
 
+// thorough
 export async function a_refused_file_can_be_removed_by_editing_the_message(context) {
   const page = await context.visit("/");
   await acceptAllFiles(page);
@@ -236,6 +243,7 @@ async function checkPlayback(context, player) {
   await eventually(async () => assert.equal(await player.evaluate((element) => element.paused), true));
 }
 
+// thorough
 export async function audio_and_video_play_and_csv_is_shown_as_a_table(context) {
   const page = await context.visit("/");
   const { audio, video } = await context.call("media");

@@ -122,6 +122,7 @@ const hasFocus = (context, locator, what) => context.until(`${what} has the focu
 /** The headings of the list. */
 const headings = (page) => textsOf(sidebar(page).getByRole("heading", { level: 2 }));
 
+// thorough
 export async function all_of_a_rows_actions_work_by_keyboard(context) {
   const page = await context.visit("/", as("typist"));
   for (const text of ["The first talk", "The second talk", "The third talk"]) await begin(page, text);
@@ -166,6 +167,7 @@ export async function all_of_a_rows_actions_work_by_keyboard(context) {
   await eventually(async () => assert.equal(await rows(page).count(), 1));
 }
 
+// thorough
 export async function archived_conversations_have_a_view_and_come_back(context) {
   const page = await context.visit("/", as("archivist"));
   for (const text of ["An old talk", "A new talk"]) await begin(page, text);
@@ -191,6 +193,7 @@ export async function archived_conversations_have_a_view_and_come_back(context) 
   await context.until("both are found", async () => (await rows(page).count()) === 2);
 }
 
+// thorough
 export async function conversations_are_filtered_by_files_days_and_tags(context) {
   const page = await context.visit("/", { ...as("filterer"), timezoneId: "Pacific/Auckland" });
   await begin(page, "A picture", imageFile("dot.png"));

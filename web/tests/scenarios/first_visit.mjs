@@ -11,6 +11,7 @@ async function openExample(context, title) {
   return { page, answer };
 }
 
+// thorough
 export async function the_first_visit_shows_three_examples(context) {
   const page = await context.visit("/");
   await page.getByRole("heading", { name: "What shall we look at?" }).waitFor();
@@ -19,6 +20,7 @@ export async function the_first_visit_shows_three_examples(context) {
   assert.equal(new URL(page.url()).search, "", "the token doesn't stay in the address");
 }
 
+// thorough
 export async function the_example_of_a_chart_draws_a_table(context) {
   const { page, answer } = await openExample(context, "Draw a chart");
   await userMessages(page).getByRole("figure", { name: "text 1: visitors.csv" }).waitFor();

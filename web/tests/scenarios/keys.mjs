@@ -63,6 +63,7 @@ export async function the_question_after_a_first_key_is_accessible(context) {
   await checkAccessibility(page, 2);
 }
 
+// thorough
 export async function a_new_conversation_has_the_model_that_was_used_last(context) {
   const page = await context.visit("/", { on: "fresh" });
   await modelOf(page, "anthropic:claude-sonnet-5-5").waitFor(); // by the key in the environment

@@ -44,6 +44,7 @@ export async function a_conversation_is_exported_as_an_archive(context) {
   await eventually(async () => assert.match((await download).suggestedFilename(), /\.zip$/));
 }
 
+// thorough
 export async function back_and_forward_switch_conversations(context) {
   const page = await context.visit("/", { on: "echo" });
   await sendAndWait(page, "Say: the first");
@@ -61,6 +62,7 @@ export async function back_and_forward_switch_conversations(context) {
   await answers(page).getByText("the second").waitFor();
 }
 
+// thorough
 export async function the_matrix_can_be_searched_and_reloaded(context) {
   const page = await context.visit("/");
   await sidebar(page).getByRole("link", { name: "What models see" }).click();
@@ -204,6 +206,7 @@ export async function search_has_a_shortcut_and_arrow_keys(context) {
   await eventually(async () => assert.equal(await search.evaluate((element) => element === document.activeElement), true));
 }
 
+// thorough
 export async function the_inspector_is_explained_and_a_missing_key_is_named(context) {
   const page = await context.visit("/");
   await page.getByText("For a real model, choose another one in the list of models.").waitFor();

@@ -72,6 +72,7 @@ export async function a_failed_tool_of_the_provider_says_why(context) {
   await answer.locator(".tool-error").getByText("unavailable").waitFor();
 }
 
+// thorough
 export async function a_stopped_run_does_not_leave_a_tool_of_the_provider_running(context) {
   const tab = await visit(context);
   await send(tab, blocks(text("Look."), CALL, "pause", RESULT));
@@ -86,6 +87,7 @@ export async function a_stopped_run_does_not_leave_a_tool_of_the_provider_runnin
   }
 }
 
+// thorough
 export async function sources_are_footnotes_to_which_marks_in_the_paragraph_lead(context) {
   const tab = await visit(context);
   const answer = await sendAndWait(tab, blocks(...SOURCED));

@@ -36,6 +36,7 @@ async function waitForWords(context, page, count, words) {
   return waitForAnswer(page, count);
 }
 
+// thorough
 export async function messages_are_sent_one_after_the_other_when_answers_have_ended(context) {
   const page = await startAnswer(context);
   await eventually(async () => assert.equal(await page.getByRole("button", { name: "Send after this answer" }).count(), 0, "nothing is written"));
@@ -55,6 +56,7 @@ export async function messages_are_sent_one_after_the_other_when_answers_have_en
   await userMessages(page).last().getByText("notes.txt").first().waitFor();
 }
 
+// thorough
 export async function a_message_that_was_sent_between_two_looks_of_the_page_is_shown(context) {
   const page = await startAnswer(context);
   await add(page, "Say: three");
@@ -116,6 +118,7 @@ export async function another_tab_shows_the_queue_and_its_older_edit_is_refused_
   }
 }
 
+// thorough
 export async function a_stopped_answer_holds_the_queue_until_one_is_sent_now(context) {
   const page = await startAnswer(context);
   await add(page, "Say: three");

@@ -34,6 +34,7 @@ export async function a_copied_formula_is_its_source(context) {
   await eventually(async () => assert.equal((await messageBox(page).inputValue()).trim(), "so $a^2$ is"));
 }
 
+// thorough
 export async function a_formula_that_cannot_be_drawn_shows_its_source(context) {
   const page = await context.visit("/", { on: "echo" });
   const bomb = String.raw`\def\a{\b\b}\def\b{\c\c}\def\c{\d\d}\def\d{\d\d}\a`;
@@ -57,6 +58,7 @@ export async function code_has_colours_and_wraps(context) {
   await eventually(async () => assert.equal(await overflows(), false));
 }
 
+// thorough
 export async function a_table_is_copied_as_csv(context) {
   const page = await context.visit("/", { on: "echo", permissions: ["clipboard-read", "clipboard-write"] });
   const answer = await sendAndWait(page, 'Say: | a | b |\n| --- | --- |\n| 1, "one" | =SUM(A1) |\n| -5 % | +x |');

@@ -17,6 +17,7 @@ async function saveSettings(page, changes) {
   assert.equal(response.status(), 200);
 }
 
+// thorough
 export async function saving_the_theme_keeps_other_settings(context) {
   const page = await context.visit("/", { on: "scratch" });
   await saveSettings(page, { instructions: "", theme: "light" });
@@ -101,6 +102,7 @@ export async function an_offline_message_survives_a_reload(context) {
   await context.until("the message is back in the box", async () => (await messageBox(page).inputValue()) === "Still here after a reload");
 }
 
+// thorough
 export async function a_message_arrives_after_its_conversation_was_left(context) {
   const page = await context.visit("/", { on: "scratch" });
   await page.locator(".example").first().waitFor();
@@ -146,6 +148,7 @@ export async function a_message_refused_after_a_reconnect_is_restored_with_the_e
   await eventually(async () => assert.equal(await page.getByText(/The connection is lost/).count(), 0));
 }
 
+// thorough
 export async function a_script_that_fails_to_load_shows_an_error_and_a_reload_button(context) {
   context.allow(/ERR_FAILED/);
   const page = await context.visit("/", { on: "scratch" });

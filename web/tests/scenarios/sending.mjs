@@ -5,6 +5,7 @@ import { docFile, zipFile, acceptAllFiles, attach, fileInput, imageFile, textFil
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const sendButton = (page) => page.getByRole("button", { name: "Send", exact: true });
 
+// thorough
 export async function an_unsupported_file_disables_sending(context) {
   const page = await context.visit("/");
   const catalog = await context.get(page, "/api/models");
@@ -23,6 +24,7 @@ export async function an_unsupported_file_disables_sending(context) {
   await waitForAnswer(page, 1);
 }
 
+// thorough
 export async function a_file_that_no_model_reads_is_sent_for_tools_only(context) {
   const page = await context.visit("/");
   await attach(page, zipFile("stuff.zip"));
@@ -89,6 +91,7 @@ export async function a_refused_file_has_no_retry_button(context) {
   await refused.getByRole("button", { name: "Answer again" }).waitFor(); // with another model
 }
 
+// thorough
 export async function a_late_approval_shows_the_earlier_decision(context) {
   context.allow(/status of 4(09|22)/);
   const page = await context.visit("/");

@@ -18,6 +18,7 @@ async function openSettings(context, user, more) {
 
 const rowOf = (page, name) => page.locator(".side .row").getByRole("link", { name, exact: true });
 
+// thorough
 export async function a_new_conversation_gets_its_title_from_the_model(context) {
   const page = await openSettings(context, "tim");
   const choice = page.getByRole("checkbox", { name: "Let the model name new conversations" });

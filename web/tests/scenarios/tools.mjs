@@ -11,6 +11,7 @@ async function waitForApproval(context) {
   return page;
 }
 
+// thorough
 export async function an_approval_is_still_pending_after_a_reload(context) {
   const page = await waitForApproval(context);
   await eventually(async () => assert.match(await question(page).innerText(), /"amount": 50/));
@@ -87,6 +88,7 @@ export async function the_panel_shows_what_the_model_received_and_why(context) {
   await panel.waitFor({ state: "detached" });
 }
 
+// thorough
 export async function a_new_message_ends_a_pending_approval(context) {
   const page = await waitForApproval(context);
   await answers(page).first().getByText("Waits for your decision above.").waitFor();
@@ -102,6 +104,7 @@ export async function a_new_message_ends_a_pending_approval(context) {
   await page.getByText("The conversation went on without a decision above.").waitFor();
 }
 
+// thorough
 export async function an_answer_stopped_during_a_tool_continues_in_place(context) {
   const page = await context.visit("/");
   await send(page, "/take_time");

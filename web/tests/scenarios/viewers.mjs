@@ -12,6 +12,7 @@ const viewer = (page) => page.getByRole("dialog", { name: "Pictures of this conv
 const panel = (page) => page.getByRole("dialog", { name: "What the model saw" });
 const widthOf = (locator) => locator.evaluate((element) => element.naturalWidth);
 
+// thorough
 export async function an_svg_is_rendered_and_its_source_can_be_shown(context) {
   const page = await context.visit("/");
   await attach(page, svgFile("circle.svg"));
@@ -28,6 +29,7 @@ export async function an_svg_is_rendered_and_its_source_can_be_shown(context) {
   assert.ok(!sources.some((source) => source.includes("/content")), "the page never shows the SVG itself, only its rendering");
 }
 
+// thorough
 export async function back_closes_dialogs_before_it_leaves_the_conversation(context) {
   const page = await context.visit("/");
   const answer = await sendAndWait(page, "/gdrive_display_image name=red");
@@ -122,6 +124,7 @@ export async function two_pictures_can_be_compared_and_a_part_of_one_attached(co
   await userMessages(page).getByRole("figure", { name: "image 4: one-part.png" }).waitFor();
 }
 
+// thorough
 export async function the_panel_explains_missing_files_and_its_evidence(context) {
   const page = await context.visit("/");
   const plain = await sendAndWait(page, "Hello");

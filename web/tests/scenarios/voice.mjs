@@ -37,6 +37,7 @@ export async function the_first_dictation_says_where_the_sound_may_go(context) {
   await stop(page).waitFor();
 }
 
+// thorough
 export async function what_is_heard_appears_at_the_cursor_word_by_word(context) {
   const page = await open(context, { locale: "en-US" });
   await start(page).waitFor();

@@ -46,6 +46,7 @@ export async function everything_is_exported_deleted_and_imported_again(context)
   await checkAccessibility(page, context.input.displays ?? 2);
 }
 
+// thorough
 export async function a_file_that_is_no_export_is_named_with_the_reason(context) {
   context.allow(/status of 422/);
   const page = await context.visit("/settings", as("kim"));
