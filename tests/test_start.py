@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
+from support.commandline import call
 from support.imports import imported, imported_by_server
+from support.postgres import copy_tables
 
 #: Libraries that take long to import.
 LARGE = {
@@ -27,9 +29,9 @@ OTHER_APIS = {f"showandtell.core.wire.{api}.parse" for api in ("openai_chat", "o
 def asked(tmp_path_factory):
     """The modules that `ask` imports where something is stored already, and what the server does there."""
     folder = tmp_path_factory.mktemp("start")
-    ask = ("-m", "showandtell", "ask", "hello", "--model", "inspector")
-    imported(folder, *ask)
-    return imported(folder, *ask)
+    ask = ("ask", "hello", "--model", "inspector")
+    assert call(folder, *ask, environ={"SHOWANDTELL_DATA": str(folder / "data")}).returncode == 0
+    return imported(folder, "-m", "showandtell", *ask)
 
 
 def test_an_import_of_agent_loads_what_the_class_needs_alone(tmp_path):
@@ -71,7 +73,7 @@ def test_a_command_loads_no_other_one_and_no_database_that_it_does_not_open(tmp_
 
 
 def test_a_server_without_accounts_is_ready_without_the_libraries_of_accounts(tmp_path):
-    asyncio.run(imported_by_server(tmp_path))  # makes the tables
+    copy_tables(tmp_path / "showandtell.db")
     modules = asyncio.run(imported_by_server(tmp_path))
     assert {"fastapi", "showandtell.server.app"} <= modules
     assert modules & {"aiohttp", "alembic", "joserfc", "cryptography", "websockets", "griffe", "PIL"} == set()

@@ -306,7 +306,14 @@ def test_who_asks_in_a_conversation_that_is_answered_waits_for_its_turn(folder):
     assert output.index("← wait: done") < output.index("you: hi")
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        pytest.param(signal.SIGINT, 130, marks=pytest.mark.thorough),
+        pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough),
+        (signal.SIGKILL, -9),
+    ],
+)
 def test_after_an_end_in_the_midst_of_a_tool_the_conversation_goes_on(folder, number, status):
     ask(folder)
     with begin_waiting(folder) as first:

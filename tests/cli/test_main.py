@@ -319,7 +319,14 @@ def test_explain_of_files_says_in_words_who_brings_them(folder, arguments, origi
     assert lines[0] == f"image 1  plan.png  image/png  {origin}"
 
 
-@pytest.mark.parametrize(("number", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        ("SIGTERM", 143),
+        pytest.param("SIGHUP", 129, marks=pytest.mark.thorough),
+        pytest.param("SIGINT", 130, marks=pytest.mark.thorough),
+    ],
+)
 def test_a_signal_ends_cleanly_and_leaves_no_temporary_folder(folder, number, status, monkeypatch):
     (folder / "mine.py").write_text(
         "import asyncio, os, signal\nasync def wait() -> str:\n    'Wait.'\n"
@@ -333,7 +340,14 @@ def test_a_signal_ends_cleanly_and_leaves_no_temporary_folder(folder, number, st
     assert json.loads(done.stdout.splitlines()[-1])["reason"] == "cancelled"
 
 
-@pytest.mark.parametrize("command", [["ask", "/list_files", "--json"], ["matrix"], ["render", "talk.json"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ask", "/list_files", "--json"],
+        pytest.param(["matrix"], marks=pytest.mark.thorough),
+        pytest.param(["render", "talk.json"], marks=pytest.mark.thorough),
+    ],
+)
 def test_a_reader_that_leaves_early_is_no_error_to_talk_about(folder, command):
     reading, writing = os.pipe()
     os.close(reading)
@@ -342,6 +356,7 @@ def test_a_reader_that_leaves_early_is_no_error_to_talk_about(folder, command):
     assert done.stderr == ""
 
 
+@pytest.mark.thorough
 def test_a_terminal_without_our_characters_shows_question_marks(folder, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     done = spawn(folder, "chat", stdin="/read_file path=invoice.pdf\n\u00e4\n")

@@ -28,6 +28,7 @@ def test_what_is_piped_into_a_question_is_a_file(tmp_path):
     assert "+ image 1: stdin (image/jpeg, 20 kB)" in done.stdout
 
 
+@pytest.mark.thorough
 def test_an_empty_pipe_is_no_file(tmp_path):
     done = spawn(tmp_path, "ask", "hello", "-c", "none")
     assert done.returncode == 0

@@ -14,12 +14,15 @@ from showandtell.core.wire.sse import Splitter
 from showandtell.samples import folder as samples
 from support.fixtures import png
 from support.nodejs import AG_UI_CLIENTS, ag_ui_client
-from support.postgres import each_database, ready_database
+from support.postgres import postgresql_if_thorough, ready_database
 from support.serving import serving, texts
 
 PICTURE = png(16, 8)
 pytestmark = pytest.mark.anyio
 each_client = pytest.mark.parametrize("package", AG_UI_CLIENTS)
+older_client_if_thorough = pytest.mark.parametrize(
+    "package", [AG_UI_CLIENTS[0], *(pytest.param(older, marks=pytest.mark.thorough) for older in AG_UI_CLIENTS[1:])]
+)
 
 
 @tool(approval=True)
@@ -90,7 +93,7 @@ async def test_two_turns_with_a_file(tmp_path, package):
         assert receipt["content"]["number"] == 1
 
 
-@each_client
+@older_client_if_thorough
 async def test_the_address_of_a_file_opens_it(tmp_path, package):
     async with talking(tmp_path, package) as (site, do):
         got = await do("say", id="m1", content="/photo name=kiwi")
@@ -99,7 +102,7 @@ async def test_the_address_of_a_file_opens_it(tmp_path, package):
             assert (answer.status, len(await answer.read())) == (200, file["size"])
 
 
-@each_client
+@older_client_if_thorough
 async def test_parallel_tools(tmp_path, package):
     async with talking(tmp_path, package) as (_, do):
         got = await do("say", id="m1", content="/photo name=kiwi\n/photo name=chart")
@@ -107,7 +110,7 @@ async def test_parallel_tools(tmp_path, package):
         assert len(of(got, "tool")) == len(of(got, "assistant")[0]["toolCalls"])
 
 
-@each_client
+@older_client_if_thorough
 @pytest.mark.parametrize("approved", [True, False])
 async def test_an_approval_is_an_interrupt_that_is_resumed(tmp_path, package, approved):
     async with talking(tmp_path, package) as (site, do):
@@ -123,7 +126,7 @@ async def test_an_approval_is_an_interrupt_that_is_resumed(tmp_path, package, ap
         assert await stored(site) == ["user", "assistant"]
 
 
-@each_client
+@older_client_if_thorough
 async def test_a_user_types_over_an_interrupt(tmp_path, package):
     async with talking(tmp_path, package) as (site, do):
         waits = await do("say", id="m1", content="/erase path=a")
@@ -133,7 +136,7 @@ async def test_a_user_types_over_an_interrupt(tmp_path, package):
         assert await stored(site) == ["user", "assistant"] * 2
 
 
-@each_client
+@older_client_if_thorough
 async def test_a_users_files_come_as_bytes_or_by_the_address_of_an_upload(tmp_path, package):
     async with talking(tmp_path, package) as (site, do):
         async with site.session.put("/api/attachments?name=dot.png", data=PICTURE) as answer:
@@ -188,7 +191,7 @@ async def test_two_copies_of_a_run_at_once_have_the_same_answer(tmp_path):
         assert await stored(site) == ["user", "assistant"]
 
 
-@each_database
+@postgresql_if_thorough
 async def test_the_same_message_in_another_run_is_answered_again_on_a_branch(database, tmp_path):
     async with serving(tmp_path, tools=TOOLS, database=ready_database(database, tmp_path)) as site:
         for run in ("r1", "r2", "r2", "r1"):
@@ -212,7 +215,7 @@ def texts_of(events):
     return "".join(event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT")
 
 
-@each_client
+@older_client_if_thorough
 async def test_a_client_that_lost_the_stream_sends_the_run_again(tmp_path, package):
     async with talking(tmp_path, package) as (site, do):
         whole = await do("say", id="m1", content="/photo name=kiwi", input={"runId": "r1"})
@@ -255,7 +258,7 @@ async def test_a_run_of_another_worker_is_read_here_and_stopped(tmp_path):
         assert [event["type"] for event in events][:3] == ["RUN_STARTED", "STEP_STARTED", "TOOL_CALL_START"]
 
 
-@each_client
+@older_client_if_thorough
 async def test_a_client_without_messages_gets_the_conversation(tmp_path, package):
     async with talking(tmp_path, package) as (_, do):
         await do("say", id="m1", content="/photo name=kiwi")

@@ -12,7 +12,7 @@ from showandtell.core.messages.conversation_settings import ConversationSettings
 from showandtell.hosted import WebSearch
 from showandtell.server.runs.given_agents import GivenAgents
 from support.page_messages import page
-from support.postgres import each_database, ready_database
+from support.postgres import postgresql_if_thorough, ready_database
 from support.serving import serving
 from support.two_users import ask, conversations_of, open_accounts
 from support.vllm import vllm
@@ -74,7 +74,7 @@ def tools_of(body):
     return [one["function"]["name"] for one in body.get("tools", ())]
 
 
-@each_database
+@postgresql_if_thorough
 async def test_every_message_of_a_conversation_has_its_settings(database, provider, tmp_path):
     async with serving(tmp_path, database=ready_database(database, tmp_path), tools=(order,)) as site:
         id_ = await conversation(site)

@@ -42,8 +42,8 @@ async def send(program, words):
         return response.status
 
 
-async def test_every_request_gets_an_answer_in_time_and_then_at_once(tmp_path):
-    async with frozen(tmp_path) as (program, _):
+async def test_it_answers_with_errors_in_time_works_again_after_and_ends_on_a_signal(tmp_path):
+    async with frozen(tmp_path) as (program, proxy):
         for status, body, seconds in await asyncio.gather(*(get(program, "/api/conversations") for _ in range(100))):
             assert (status, body["error"]["kind"]) == (503, "StorageFailed")
             assert "nothing was stored: try again" in body["error"]["text"]
@@ -55,27 +55,30 @@ async def test_every_request_gets_an_answer_in_time_and_then_at_once(tmp_path):
         assert sum(seconds for _, _, seconds in again) < REQUEST
         async with program.session.get(program.url + "/") as page:  # needs no database
             assert page.status == 200
-
-
-async def test_it_answers_again_and_a_message_that_failed_can_be_sent_again(tmp_path):
-    async with frozen(tmp_path) as (program, proxy):
         assert await asyncio.wait_for(send(program, "Hello"), REQUEST) == 503
-        proxy.thaw()
-        async with asyncio.timeout(TIMEOUT):
-            while (await get(program, "/readyz"))[0] != 200:  # noqa: ASYNC110 - another process makes it so
-                await asyncio.sleep(0.1)
-        assert await send(program, "Hello") == 200
+        await thaw(program, proxy)
+        assert await send(program, "Hello") == 200  # what failed
         _, listed, _ = await get(program, "/api/conversations")
         assert [one["title"] for one in listed["conversations"]] == ["Hello"]
+        proxy.freeze()
+        await check_end(program)
 
 
-async def test_a_signal_ends_it_in_time(tmp_path):
-    async with frozen(tmp_path) as (program, _):
-        waiting = [asyncio.create_task(get(program, "/api/conversations")) for _ in range(20)]
-        await asyncio.sleep(0.5)
-        started = time.monotonic()
-        status, errors = await program.end()
-        assert time.monotonic() - started < STOP
-        assert status in {0, 143}
-        assert "Traceback" not in errors
-        await asyncio.gather(*waiting, return_exceptions=True)
+async def thaw(program, proxy):
+    """Let the database go on, and wait until the server is ready."""
+    proxy.thaw()
+    async with asyncio.timeout(TIMEOUT):
+        while (await get(program, "/readyz"))[0] != 200:  # noqa: ASYNC110 - another process makes it so
+            await asyncio.sleep(0.1)
+
+
+async def check_end(program):
+    """Check that a signal ends it in time while requests wait."""
+    waiting = [asyncio.create_task(get(program, "/api/conversations")) for _ in range(20)]
+    await asyncio.sleep(0.5)
+    started = time.monotonic()
+    status, errors = await program.end()
+    assert time.monotonic() - started < STOP
+    assert status in {0, 143}
+    assert "Traceback" not in errors
+    await asyncio.gather(*waiting, return_exceptions=True)

@@ -36,7 +36,10 @@ def run(code, argument):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 - ours
 
 
-@pytest.mark.parametrize(("model", "loaded"), [("inspector:gemini", "False"), ("anthropic:claude-sonnet-5", "True")])
+@pytest.mark.parametrize(
+    ("model", "loaded"),
+    [("inspector:gemini", "False"), pytest.param("anthropic:claude-sonnet-5", "True", marks=pytest.mark.thorough)],
+)
 def test_the_inspector_needs_no_http_client(model, loaded):
     assert run(LOADS, model) == loaded
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from support.postgres import each_database, ready_database
+from support.postgres import each_database, postgresql_if_thorough, ready_database
 from support.serving import chat_body, chunks_of, kinds, serving
 from support.slow_answers import slow_answer
 from support.two_users import ask
@@ -149,7 +149,7 @@ async def test_ag_ui_has_the_same_wishes(wish, tmp_path):
         assert ("abort" in kinds((await answer)[1])) == (wish == "stop")
 
 
-@each_database
+@postgresql_if_thorough
 async def test_a_waiting_message_is_stored_and_seen_by_other_servers(database, tmp_path):
     url = ready_database(database, tmp_path)
     async with answering(tmp_path, database=url) as (one, answer, slow):

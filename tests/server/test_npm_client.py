@@ -75,7 +75,9 @@ async def test_a_response_is_regenerated_and_a_message_is_edited(tmp_path):
         await check(site, await do("send", text=CHART, message_id=got["messages"][0]["id"]))
 
 
-@pytest.mark.parametrize(("yes", "state"), [(True, "output-available"), (False, "output-denied")])
+@pytest.mark.parametrize(
+    ("yes", "state"), [(True, "output-available"), pytest.param(False, "output-denied", marks=pytest.mark.thorough)]
+)
 async def test_a_call_waits_for_approval_across_a_reload(tmp_path, yes, state):
     async with talking(tmp_path, erase) as (site, do):
         page = await check(site, await do("send", text="/erase path=a"))

@@ -18,7 +18,7 @@ from support.serving import chunks_of, serving
 anyio = pytest.mark.anyio
 
 #: Requests of each operation, and wrong ones; `stress/test_server_schema.py` makes thousands.
-CASES = 2
+CASES = 1
 
 
 async def read(folder):

@@ -24,7 +24,7 @@ from support.pending_messages import (
     send,
     until,
 )
-from support.postgres import each_database, ready_database
+from support.postgres import each_database, postgresql_if_thorough, ready_database
 from support.server_process import running
 from support.serving import chat_body, serving
 from support.two_users import ask
@@ -32,7 +32,7 @@ from support.two_users import ask
 pytestmark = pytest.mark.anyio
 
 
-@each_database
+@postgresql_if_thorough
 async def test_a_message_is_sent_once_by_either_worker(database, tmp_path):
     url = ready_database(database, tmp_path)
     async with answering(tmp_path, database=url) as (one, conversation, slow), serving(tmp_path, database=url) as two:
@@ -97,7 +97,7 @@ async def test_a_message_that_was_sent_by_a_worker_that_died_then_is_not_sent_ag
         assert await questions(site, conversation) == ["/wait", "one"]
 
 
-@each_database
+@postgresql_if_thorough
 async def test_readers_of_an_answer_at_any_worker_learn_of_changes(database, tmp_path):
     url = ready_database(database, tmp_path)
     async with answering(tmp_path, database=url) as (one, conversation, _), serving(tmp_path, database=url) as two:

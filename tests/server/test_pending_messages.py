@@ -25,7 +25,7 @@ from support.pending_messages import (
     send,
     until,
 )
-from support.postgres import each_database, ready_database
+from support.postgres import postgresql_if_thorough, ready_database
 from support.serving import chunks_of, serving
 from support.two_users import ask, upload
 from support.vllm import vllm
@@ -33,7 +33,7 @@ from support.vllm import vllm
 pytestmark = pytest.mark.anyio
 
 
-@each_database
+@postgresql_if_thorough
 async def test_messages_are_sent_in_order_once_each_answer_has_ended(database, tmp_path):
     async with answering(tmp_path, database=ready_database(database, tmp_path)) as (site, conversation, slow):
         for text in ("one", "two", "three"):

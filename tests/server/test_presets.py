@@ -4,7 +4,7 @@ import pytest
 
 from showandtell.storage.conversations.preferences import MAX_FAVOURITES
 from showandtell.storage.conversations.presets import MAX_PRESETS
-from support.postgres import each_database, ready_database
+from support.postgres import each_database, postgresql_if_thorough, ready_database
 from support.serving import serving
 from support.two_users import ask, open_accounts
 
@@ -25,7 +25,7 @@ async def change(site, preset, **body):
     return await ask(site.session, "PATCH", f"/api/presets/{preset['id']}", json=body)
 
 
-@each_database
+@postgresql_if_thorough
 async def test_a_preset_is_stored_renamed_changed_and_deleted(database, tmp_path):
     async with serving(tmp_path, database=ready_database(database, tmp_path)) as site:
         _, preset = await add(site, "  Poet\n ", {**RHYMES, "temperature": 0.5, "tools": ["chart"]})

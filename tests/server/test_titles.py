@@ -21,7 +21,7 @@ from showandtell.server.runs import manager, titles
 from showandtell.server.runs.live_run import RunTask
 from support.fixtures import png
 from support.page_messages import idle, until
-from support.postgres import each_database, ready_database
+from support.postgres import each_database, postgresql_if_thorough, ready_database
 from support.serving import chat_body, chunks_of, serving, texts
 from support.two_users import ask, conversations_of, open_accounts, upload
 from support.vllm import vllm
@@ -123,7 +123,7 @@ async def finished(site):
     await until(lambda: not any(task.get_name() == titles.TASK for task in asyncio.all_tasks()))
 
 
-@each_database
+@postgresql_if_thorough
 async def test_a_conversation_gets_its_title_after_the_first_answer(database, provider, tmp_path):
     async with serving(tmp_path, database=ready_database(database, tmp_path)) as site:
         await turn_on(site)

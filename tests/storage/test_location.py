@@ -33,7 +33,7 @@ async def ask(store):
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("variable", [False, True])
+@pytest.mark.parametrize("variable", [False, pytest.param(True, marks=pytest.mark.thorough)])
 async def test_serve_creates_a_private_folder(tmp_path, variable):
     folder = tmp_path / "new" / "data"
     option, environ = ([], {"SHOWANDTELL_DATA": str(folder)}) if variable else (["--data", str(folder)], {})

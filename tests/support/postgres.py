@@ -19,6 +19,9 @@ from support.databases import DATABASES
 from support.run_cleanup import RUN, at_end
 
 each_database = pytest.mark.parametrize("database", DATABASES)
+postgresql_if_thorough = pytest.mark.parametrize(
+    "database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)]
+)
 on_sqlite = pytest.mark.parametrize("database", ["sqlite"])
 
 

@@ -203,17 +203,17 @@ async def test_another_users_stream_can_be_neither_read_nor_stopped(tmp_path):
             assert b'"start"' in await response.content.readany()
 
 
-@pytest.mark.parametrize(
-    "words", ["/view_file number=1", "what is in image 1?", "compare my first upload to document 2"]
-)
-async def test_messages_and_tools_reach_no_file_of_another_user(tmp_path, words):
+PROMPTS = "/view_file number=1", "what is in image 1?", "compare my first upload to document 2", "/list_files"
+
+
+async def test_messages_and_tools_reach_no_file_of_another_user(tmp_path):
     async with two_users(tmp_path) as users:
-        for prompt in (words, f'/get_document number_or_name="{users.ids["file"]}"', "/list_files"):
+        for prompt in (*PROMPTS, f'/get_document number_or_name="{users.ids["file"]}"'):
             status, chunks = await users.site.post(prompt, chat=new_name(), session=users.ann)
             assert status == 200
             assert WORD not in str(chunks)
             assert not [one for one in chunks if one["type"] in {"file", "data-receipt"}]
-        assert WORD not in texts(chunks)
+            assert WORD not in texts(chunks)
 
 
 async def test_another_users_file_in_a_message_starts_no_run_and_stores_nothing(tmp_path):

@@ -6,6 +6,7 @@ from showandtell.errors import StorageFailed
 from showandtell.server.auth.people import SEEN_SECONDS, People, display_name
 from showandtell.storage.conversations import users
 from showandtell.storage.conversations.users import name_of
+from support.postgres import postgresql_if_thorough
 
 pytestmark = pytest.mark.anyio
 
@@ -38,6 +39,7 @@ class Counted:
         return await self.database.write(transaction)
 
 
+@postgresql_if_thorough
 async def test_a_person_is_stored_again_after_an_hour_or_with_another_name(store):
     database = Counted(store.database)
     people, ann = People(database), {"sub": "ann", "name": "Ann"}

@@ -196,7 +196,7 @@ def test_a_reader_of_the_log_that_hangs_delays_nothing_and_learns_what_it_missed
     os.close(writer)
 
 
-@pytest.mark.parametrize("is_read", [True, False])
+@pytest.mark.parametrize("is_read", [pytest.param(True, marks=pytest.mark.thorough), False])
 def test_a_process_ends_in_time_whether_or_not_its_log_is_read(is_read):
     with subprocess.Popen([sys.executable, "-c", HANGS], stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
         lines = process.communicate(timeout=TIMEOUT)[1].splitlines() if is_read else ()

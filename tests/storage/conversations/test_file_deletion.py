@@ -10,6 +10,7 @@ from showandtell.storage.conversations.file_list import list_files, storage_use
 from showandtell.storage.database.quotas import Account, Quotas
 from showandtell.storage.database.tables import blobs, derivations, known
 from support.garbage_collection_machine import stored_hashes
+from support.postgres import postgresql_if_thorough
 from support.stores import check_not_found, note, post, show, two_stores, user_draft
 
 pytestmark = pytest.mark.anyio
@@ -75,6 +76,7 @@ async def test_all_files_are_deleted_or_none(store):
     assert await states(store, bobs) == [("b.txt", "ready")]
 
 
+@postgresql_if_thorough
 async def test_many_files_in_many_conversations_go_at_once(store):
     conversations = [
         await show(store, *(note(f"{part % 2} {number}", f"{number}.txt") for number in range(30)), owner="ann")

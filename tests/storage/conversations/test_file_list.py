@@ -15,7 +15,7 @@ from showandtell.storage.conversations.search import FileFilter, Search
 from showandtell.storage.database.quotas import Account, Quotas
 from showandtell.storage.database.tables import attachments
 from support.fixtures import pdf, png
-from support.postgres import on_sqlite
+from support.postgres import on_sqlite, postgresql_if_thorough
 from support.stores import check_not_found, note, post, show, user_draft
 
 pytestmark = pytest.mark.anyio
@@ -151,6 +151,7 @@ async def test_files_are_sorted_by_name_in_either_case(store):
     assert (await names(store, sort="name"))[0] == ["A.txt", "a.txt.png", "b.txt", "C.txt"]
 
 
+@postgresql_if_thorough
 async def test_files_of_a_day_are_listed_in_the_order_in_which_they_were_added(store):
     added = [f"{number}.txt" for number in range(6)]
     for name in added:

@@ -7,6 +7,7 @@ from showandtell.errors import BadInput
 from showandtell.storage.conversations.library import list_conversations
 from showandtell.storage.conversations.organizing import MAX_PINS, MAX_TAGS, list_tags, organize
 from showandtell.storage.conversations.search import Search
+from support.postgres import postgresql_if_thorough
 from support.stores import check_not_found, post, user_draft
 
 pytestmark = pytest.mark.anyio
@@ -82,6 +83,7 @@ async def test_tags_that_nobody_can_read_are_refused(store, clock, tags):
     assert (await organize(store.database, made, "ann", 1.0)).title == "talk 0"
 
 
+@postgresql_if_thorough
 async def test_pins_have_a_limit(store, clock):
     made = await talks(store, clock, MAX_PINS + 1)
     for conversation in made[1:]:

@@ -14,7 +14,7 @@ from showandtell.errors import BadInput, Busy, NotFound, StorageFailed
 from showandtell.storage.conversations.memory_conversation import MemoryConversation
 from showandtell.storage.database.rows import BATCH, decode_in_thread
 from showandtell.storage.database.tables import conversations
-from support.postgres import DATABASES, on_sqlite
+from support.postgres import DATABASES, on_sqlite, postgresql_if_thorough
 from support.stores import CALL, ELSEWHERE, Place, check_not_found, note, post, show, two_stores, user_draft, write_row
 
 pytestmark = pytest.mark.anyio
@@ -199,6 +199,7 @@ def test_many_rows_are_decoded_in_a_thread():
     assert asyncio.run(decode_in_thread(threading.get_ident, [()] * (BATCH + 1))) != threading.get_ident()
 
 
+@postgresql_if_thorough
 async def test_many_messages_come_back_in_order(store):
     conversation, posts = await store.create(), BATCH + 7
     async with conversation.turn:
@@ -251,6 +252,7 @@ STRANGE = {
 }
 
 
+@postgresql_if_thorough
 @pytest.mark.parametrize("what", STRANGE)
 async def test_strange_names_limits_and_rights_are_refused_and_change_nothing(store, what):
     conversation = await store.create()

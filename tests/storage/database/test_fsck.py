@@ -13,7 +13,7 @@ from sqlalchemy import text
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.database.database import Database
 from showandtell.storage.database.fsck import check_database, check_files
-from support.postgres import server
+from support.postgres import postgresql_if_thorough, server
 from support.stores import note, post, show, user_draft
 
 pytestmark = pytest.mark.anyio
@@ -80,6 +80,7 @@ async def test_a_file_that_is_cut_or_no_database_is_damage(original, tmp_path):
         assert await damage_of(copy)
 
 
+@postgresql_if_thorough
 async def test_what_is_deleted_during_a_check_is_not_missing(place):
     async with place.store() as store:
         await fill(store)
@@ -120,6 +121,7 @@ STATEMENTS = {
 }
 
 
+@postgresql_if_thorough
 @pytest.mark.parametrize("case", STATEMENTS)
 async def test_records_that_can_not_be_decoded_are_damage(store, case):
     statement, words = STATEMENTS[case]

@@ -23,7 +23,7 @@ from showandtell.storage.database.tables import HEAD, metadata, revisions
 from showandtell.storage.database.upgrade import OLD_SCRIPTS, SCRIPTS, make_config, run_alembic, write_sql
 from support.folder_copies import FolderCopies
 from support.paths import TESTS
-from support.postgres import each_database, kill_after, new_database
+from support.postgres import each_database, kill_after, new_database, postgresql_if_thorough
 
 SAMPLES = TESTS / "databases"
 #: Databases that these revisions have made exist: they are never changed.
@@ -212,8 +212,15 @@ def test_the_move_of_sqlite_is_done_or_not_whenever_it_is_killed(revision, tmp_p
     assert [opened(f"sqlite:///{folder}/test.db", folder) for folder in copies] == [CONTENT] * len(copies)
 
 
-@each_old_revision
-def test_the_move_of_postgresql_is_done_or_not_whenever_it_is_killed(revision, tmp_path):
+@pytest.mark.parametrize(
+    ("revision", "step"),
+    [
+        (OLD[-1], 17),
+        pytest.param(OLD[-1], 3, marks=pytest.mark.thorough),
+        pytest.param(OLD[0], 3, marks=pytest.mark.thorough),
+    ],
+)
+def test_the_move_of_postgresql_is_done_or_not_whenever_it_is_killed(revision, step, tmp_path):
     url = make_old("postgresql", tmp_path, revision)
     before = names(url)
 
@@ -231,12 +238,12 @@ def test_the_move_of_postgresql_is_done_or_not_whenever_it_is_killed(revision, t
     statements = 0
     while not asyncio.run(migrate(statements)):
         assert names(url) == before
-        statements += 3
+        statements += step
     assert statements > 2 * len(metadata.tables)
     assert opened(url, tmp_path) == CONTENT
 
 
-@each_database
+@postgresql_if_thorough
 @pytest.mark.parametrize("seconds", [0, 10, -600])
 def test_tables_keep_their_names_while_a_worker_of_an_older_version_is_alive(database, seconds, tmp_path):
     url = make_old(database, tmp_path, OLD[0])
@@ -247,7 +254,7 @@ def test_tables_keep_their_names_while_a_worker_of_an_older_version_is_alive(dat
     assert names(url) == before
 
 
-@each_database
+@postgresql_if_thorough
 @pytest.mark.parametrize("seconds", ["released", 60, -86_400])
 def test_runs_that_nobody_executes_any_more_hold_up_no_move(database, seconds, tmp_path):
     url = make_old(database, tmp_path, OLD[0])
@@ -283,7 +290,7 @@ CHANGED = {
 }
 
 
-@each_database
+@postgresql_if_thorough
 @pytest.mark.parametrize("what", CHANGED)
 def test_older_tables_that_no_release_made_are_refused_and_left_as_they_are(database, what, tmp_path):
     statement, words = CHANGED[what]

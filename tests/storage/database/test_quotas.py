@@ -10,6 +10,7 @@ from showandtell.core.messages.file import File
 from showandtell.errors import QuotaExceeded
 from showandtell.storage.database.quotas import REFERENCE_SECONDS, Quotas
 from showandtell.storage.database.tables import blobs, known
+from support.postgres import postgresql_if_thorough
 from support.stores import note, post, show, user_draft
 
 pytestmark = pytest.mark.anyio
@@ -105,6 +106,7 @@ async def test_bytes_that_no_message_named_count_against_the_quota_for_an_hour(p
         assert [attachment.facts is not None for attachment in conversation.attachments.values()] == [False, True]
 
 
+@postgresql_if_thorough
 async def test_many_files_are_deleted_in_few_transactions(store):
     conversation = await show(store, *(note(f"number {number}") for number in range(150)))
     begun = []

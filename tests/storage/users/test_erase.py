@@ -11,7 +11,7 @@ from showandtell.storage.database.tables import Place, known, metadata, runs, sh
 from showandtell.storage.users.erase import erase, find_belongings, list_copies
 from showandtell.storage.users.listing import list_users
 from support.planted import Garden, bytes_of
-from support.postgres import kill_after
+from support.postgres import kill_after, postgresql_if_thorough
 from support.stores import note, post, show
 
 pytestmark = pytest.mark.anyio
@@ -78,6 +78,7 @@ async def test_somebody_of_whom_nothing_is_stored_is_an_error(store, user):
         await find_belongings(store, user)
 
 
+@postgresql_if_thorough
 @pytest.mark.parametrize("statements", [0, 3, 9, 30])
 async def test_a_deletion_that_was_killed_can_be_run_again(place, store, statements):
     garden = Garden(store)
