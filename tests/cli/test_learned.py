@@ -50,6 +50,12 @@ def test_models_of_one_name_as_json(tmp_path):
     assert (record["key"]["model"], record["modalities"][0]["takes"]) == ("vllm:qwen", False)
 
 
+def test_a_model_of_an_unknown_provider_is_an_error(tmp_path):
+    done = run(tmp_path, "models", "olama:llama")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "unknown provider 'olama'" in done.stderr
+
+
 def test_clear_forgets_one_model_or_all(known, tmp_path):
     run(tmp_path, "models", "vllm:qwen", "--clear")
     assert [model.key.model for model in known.all] == ["ollama:llama"]

@@ -39,6 +39,8 @@ def models(
     """
     learned = learned_models()
     chosen = tuple(known for known in learned.all if name in {None, known.key.model})
+    if name is not None and not chosen:
+        resolve(name)  # an unknown provider is an error
     if clear:
         learned.forget(name)
     if json:
