@@ -10,11 +10,15 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from showandtell.version import VERSION
 from support.commandline import LONGEST
 from support.nodejs import modules, need, node
 from support.paths import ROOT
 from support.run_cleanup import RUN
 
+PAGE = Path("src", "showandtell", "server", "page")
+#: The npm packages in it, written with it.
+PACKAGES = ROOT / "build" / "packages.json"
 UV = ROOT / ".uv" / "bin" / "uv"
 
 
@@ -31,6 +35,18 @@ def copy_clone(folder):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     return folder
+
+
+def add_page(clone):
+    """Give a clone what `make page` has built here, as an sdist has it. To build it again takes most of the time."""
+    if not PACKAGES.is_file():
+        link_modules(clone)
+        return
+    shutil.rmtree(clone / "web")
+    shutil.copytree(ROOT / PAGE, clone / PAGE)
+    script = "import hatch_build as one, json, sys; one.write_sbom(json.load(open(sys.argv[1])), sys.argv[2])"
+    done = run([sys.executable, "-c", script, str(PACKAGES), VERSION], clone)
+    assert done.returncode == 0, done.stderr
 
 
 def link_modules(clone):
@@ -67,7 +83,7 @@ def built():
         return Built(sdist_in(ROOT / given), next((ROOT / given).glob("*.whl")))
     with once("built") as (folder, is_new):
         if is_new:
-            link_modules(clone := copy_clone(folder / "clone"))
+            add_page(clone := copy_clone(folder / "clone"))
             assert (done := build("sdist", clone, folder)).returncode == 0, done.stderr
             shutil.unpack_archive(sdist_in(folder), folder / "source", **SAFELY)
             assert (done := build("wheel", next((folder / "source").iterdir()), folder)).returncode == 0, done.stderr
