@@ -9,6 +9,8 @@ import pytest
 from support.extras import LACKS, TRIALS, write_files
 from support.packages import UV, built, install
 
+#: The extras that `make test` tries: a library for files, another one for data, and the page.
+FIRST = {"images", "history", "server"}
 #: Imports what programs may import. Modules that need an extra are imported on first use of a name.
 PUBLIC = """
 import importlib, pkgutil, showandtell
@@ -50,7 +52,9 @@ def test_a_question_about_an_own_picture_is_answered(installed, home):
     assert "Image 1, harbour.png: 640" in done.stdout
 
 
-@pytest.mark.parametrize("extra", TRIALS)
+@pytest.mark.parametrize(
+    "extra", [pytest.param(one, marks=[pytest.mark.thorough] * (one not in FIRST)) for one in TRIALS]
+)
 def test_an_extra_does_what_it_is_for_and_without_it_a_hint_names_it(installed, extra, home):
     if installed.extras and extra not in installed.extras:
         pytest.skip("hints are tried in a bare environment")
@@ -67,6 +71,7 @@ def test_pi_heif_takes_the_place_of_pillow_heif(home):
     assert TRIALS["images"].success in output
 
 
+@pytest.mark.thorough
 def test_the_wheel_alone_answers_in_a_chat_by_uvx(home):
     command = [str(UV), "tool", "run", "--from", str(built().wheel), "showandtell", "chat"]
     settings = {"cwd": home, "input": "/read_file path=harbour.png\n", "capture_output": True, "text": True}
