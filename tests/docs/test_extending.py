@@ -39,6 +39,23 @@ def run(folder, *arguments, status=0, **environ):
     return done.stdout + done.stderr
 
 
+#: Runs commands that end well, one after the other, in one process.
+ALL = """
+import json, sys
+from showandtell.cli.main import main
+for sys.argv[1:] in json.loads(sys.argv[1]):
+    try:
+        main()
+    except SystemExit as ended:
+        if ended.code:
+            raise
+"""
+
+
+def run_all(folder, *commands, **environ):
+    return run(folder, "-c", ALL, json.dumps(commands), **environ)
+
+
 def ask(folder, *arguments, **environ):
     return run(folder, "-m", "showandtell", "ask", *arguments, **environ)
 
@@ -54,9 +71,10 @@ def host():
 def test_a_package_brings_a_provider_to_the_command_line(tmp_path, host):
     install(tmp_path)
     (tmp_path / "red.png").write_bytes(png(12, 7))
-    output = ask(tmp_path, "what is it?", "--model", "acme:acme-eye-1", "--attach", "red.png", **host)
+    question = ["ask", "what is it?", "--model", "acme:acme-eye-1", "--attach", "red.png"]
+    output = run_all(tmp_path, question, ["matrix"], **host)
     assert re.search(r"12 . 7 pixels", output)
-    assert "| acme" in run(tmp_path, "-m", "showandtell", "matrix")
+    assert "| acme" in output
     assert "asked: acme (2 models)" in run(tmp_path, "-m", "showandtell", "verify", "--all", status=2, **host)
     (tmp_path / "showandtell.toml").write_text("[providers.acme]\napi_key = 'a key'\n")
     assert "providers.acme.api_key" in run(tmp_path, "-m", "showandtell", "config")
@@ -85,18 +103,20 @@ def test_a_package_that_brings_something_else_is_named_and_left_out(tmp_path):
 def test_a_package_brings_a_whole_api(tmp_path):
     install(tmp_path)
     (tmp_path / "red.png").write_bytes(png(12, 7))
-    model = ("--model", "inspector:acme-talk")
-    assert re.search(r"12 . 7 pixels", ask(tmp_path, "what is it?", *model, "--attach", "red.png"))
-    assert "from tool read_file" in ask(tmp_path, "/read_file path=kiwi.jpg", *model)
+    questions = [["what is it?", "--attach", "red.png"], ["/read_file path=kiwi.jpg"]]
+    output = run_all(tmp_path, *(["ask", *question, "--model", "inspector:acme-talk"] for question in questions))
+    assert re.search(r"12 . 7 pixels", output)
+    assert "from tool read_file" in output
 
 
 def test_a_package_converts_files_behind_the_walls(tmp_path):
     install(tmp_path)
     (tmp_path / "part.stl").write_text(STL)
     (tmp_path / "flat.stl").write_text("solid nothing\nendsolid\n")
-    output = ask(tmp_path, "what is it?", "--attach", "part.stl")
+    questions = [["--attach", "part.stl"], ["--attach", "flat.stl", "--json"]]
+    output = run_all(tmp_path, *(["ask", "what is it?", *question] for question in questions))
     assert re.search(r"part\.stl: 800 . 800 pixels, mostly", output)
-    assert "ValueError: it has no vertices" in ask(tmp_path, "what is it?", "--attach", "flat.stl", "--json")
+    assert "ValueError: it has no vertices" in output
 
 
 def test_a_package_brings_tools_that_are_named(tmp_path):
@@ -143,7 +163,9 @@ def test_a_package_stores_files(tmp_path):
     install(tmp_path)
     (tmp_path / "red.png").write_bytes(png(12, 7))
     place = {"SHOWANDTELL_BLOBS": f"box://{tmp_path}/files.db"}
-    ask(tmp_path, "what is it?", "--attach", "red.png", "--conversation", "new", **place)
+    questions = [["what is it?", "--attach", "red.png", "--conversation", "new"]]
+    questions.append(["/view_file number=1", "--conversation", "last"])
+    output = run_all(tmp_path, *(["ask", *question] for question in questions), **place)
     with closing(sqlite3.connect(tmp_path / "files.db")) as database, database:
         assert (png(12, 7),) in database.execute("SELECT data FROM objects").fetchall()
-    assert re.search(r"12 . 7 pixels", ask(tmp_path, "/view_file number=1", "--conversation", "last", **place))
+    assert len(re.findall(r"12 x 7 pixels", output)) == 2
