@@ -58,7 +58,9 @@ ENDS = [
 ]
 
 
-@each_api
+@pytest.mark.parametrize(
+    "model", [ONE_OF_EACH[0], *(pytest.param(model, marks=pytest.mark.thorough) for model in ONE_OF_EACH[1:])]
+)
 @pytest.mark.parametrize(("fault", "code", "received"), ENDS, ids=lambda item: getattr(item, "__name__", ""))
 def test_every_end_has_its_status_and_exit_code(model, fault, code, received):
     with serving(fault()) as fake_provider:

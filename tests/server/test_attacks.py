@@ -72,15 +72,15 @@ SMUGGLED = {
 }
 
 
-@pytest.mark.parametrize("shape", SMUGGLED)
-async def test_ambiguous_requests_change_nothing(tmp_path, shape):
-    lines, body = SMUGGLED[shape]
-    async with serving(tmp_path) as site:
-        heard = await send_raw(site, head(site, *lines, ENDS), body, b"GET /api/me HTTP/1.1\r\n\r\n", wait=1.0)
-        statuses = re.findall(rb"^HTTP/1\.[01] (\d)\d\d ", heard, re.MULTILINE)
-        assert b"2" not in statuses
-        assert len(statuses) <= 1
-        assert (await site.get("/api/settings"))[1]["theme"] == "system"
+async def test_ambiguous_requests_change_nothing(tmp_path, subtests):
+    async with serving(tmp_path, rates=RATES) as site:
+        for shape, (lines, body) in SMUGGLED.items():
+            with subtests.test(shape=shape):
+                heard = await send_raw(site, head(site, *lines, ENDS), body, b"GET /api/me HTTP/1.1\r\n\r\n", wait=1.0)
+                statuses = re.findall(rb"^HTTP/1\.[01] (\d)\d\d ", heard, re.MULTILINE)
+                assert b"2" not in statuses
+                assert len(statuses) <= 1
+                assert (await site.get("/api/settings"))[1]["theme"] == "system"
 
 
 async def test_pipelined_requests_get_their_responses_in_order(tmp_path):
@@ -130,17 +130,18 @@ TAKERS = [
 ]
 
 
-@pytest.mark.parametrize("odd", ODD)
-async def test_a_malformed_body_is_refused_with_a_short_message(tmp_path, odd):
-    async with serving(tmp_path) as site:
+async def test_a_malformed_body_is_refused_with_a_short_message(tmp_path, subtests):
+    async with serving(tmp_path, rates=RATES) as site:
         await site.post("hello")
         there = (await conversations_of(site, site.session))[0]["id"]
-        for method, path, field in TAKERS:
-            body = io.BytesIO(ODD[odd].replace(b"FIELD", field))
-            status, received = await ask(site.session, method, path.format(there), data=body, headers=JSON)
-            assert status in {400, 404, 413, 422}, (path, received)
-            assert len(received["error"]["text"]) < 1500
-        assert len((await site.get(f"/api/conversations/{there}"))[1]["messages"]) == 2
+        for odd, content in ODD.items():
+            with subtests.test(odd=odd):
+                for method, path, field in TAKERS:
+                    body = io.BytesIO(content.replace(b"FIELD", field))
+                    status, received = await ask(site.session, method, path.format(there), data=body, headers=JSON)
+                    assert status in {400, 404, 413, 422}, (path, received)
+                    assert len(received["error"]["text"]) < 1500
+                assert len((await site.get(f"/api/conversations/{there}"))[1]["messages"]) == 2
 
 
 CHAT = b'{"id":"c","messages":[{"id":"m","role":"user","parts":[PART]}]}'
@@ -160,12 +161,13 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("part", PARTS)
-async def test_an_invalid_part_is_refused_and_starts_nothing(tmp_path, part):
-    async with serving(tmp_path) as site:
-        body = CHAT.replace(b"PART", PARTS[part])
-        status, received = await ask(site.session, "POST", "/api/chat", data=io.BytesIO(body), headers=JSON)
-        assert (status in {404, 422}, await conversations_of(site, site.session)) == (True, []), received
+async def test_an_invalid_part_is_refused_and_starts_nothing(tmp_path, subtests):
+    async with serving(tmp_path, rates=RATES) as site:
+        for part, content in PARTS.items():
+            with subtests.test(part=part):
+                body = CHAT.replace(b"PART", content)
+                status, received = await ask(site.session, "POST", "/api/chat", data=io.BytesIO(body), headers=JSON)
+                assert (status in {404, 422}, await conversations_of(site, site.session)) == (True, []), received
 
 
 async def test_unknown_names_create_no_metric_series(tmp_path):
@@ -219,15 +221,16 @@ ELSEWHERE += [
 ]
 
 
-@pytest.mark.parametrize("path", ELSEWHERE)
-async def test_no_url_redirects_to_another_site(tmp_path, path):
-    async with serving(tmp_path) as site:
-        joined = path + ("&" if "?" in path else "?") + "token=" + site.server.keys.token
-        for address in (path, joined):
-            async with site.session.get(URL(site.url + address, encoded=True), allow_redirects=False) as answer:
-                await answer.read()
-            to = answer.headers.get("location")
-            assert to is None or urljoin(site.url, to).startswith(f"{site.url}/"), to
+async def test_no_url_redirects_to_another_site(tmp_path, subtests):
+    async with serving(tmp_path, rates=RATES) as site:
+        for path in ELSEWHERE:
+            with subtests.test(path=path):
+                joined = path + ("&" if "?" in path else "?") + "token=" + site.server.keys.token
+                for address in (path, joined):
+                    async with site.session.get(URL(site.url + address, encoded=True), allow_redirects=False) as answer:
+                        await answer.read()
+                    to = answer.headers.get("location")
+                    assert to is None or urljoin(site.url, to).startswith(f"{site.url}/"), to
 
 
 async def test_no_path_below_the_page_leads_to_other_files(tmp_path):

@@ -28,6 +28,19 @@ pytestmark = pytest.mark.anyio
 HOLD = "/hold name=one"
 
 
+@pytest.fixture(scope="module")
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def pair(tmp_path_factory):
+    """Two servers that many tests share, each with a conversation and files of its own; and their folder."""
+    folder = tmp_path_factory.mktemp("two")
+    async with two(folder, ready_database("postgresql", folder)) as (one, other):
+        yield folder, one, other
+
+
 STOPPED_WHILE_REPORTING = """
 import os, signal
 from multiprocessing import Pipe
@@ -90,7 +103,11 @@ async def conversation_of(program):
     """The only conversation, as JSON."""
     async with program.session.get(f"{program.url}/api/conversations") as answer:
         (listed,) = (await answer.json())["conversations"]
-    async with program.session.get(f"{program.url}/api/conversations/{listed['id']}") as answer:
+    return await opened(program, listed["id"])
+
+
+async def opened(program, id):  # noqa: A002 - it is one
+    async with program.session.get(f"{program.url}/api/conversations/{id}") as answer:
         return await answer.json()
 
 
@@ -127,17 +144,18 @@ async def test_a_signal_ends_a_start_that_waits_for_another_migration(tmp_path):
                 await process.wait()
 
 
-async def test_a_stream_of_one_process_is_read_live_at_another(tmp_path, database, record_property):
-    async with two(tmp_path, database) as (one, other), say(one, HOLD) as first:
+async def test_a_stream_of_one_process_is_read_live_at_another(pair, record_property):
+    folder, one, other = pair
+    async with say(one, "/hold name=live", "live") as first:
         await read(chunks(first), "data-progress")
         late = []
-        async with follow(other) as second:
+        async with follow(other, "live") as second:
             stream = chunks(second)
             await read(stream, "data-progress")  # events before it
             while len(late) < 20:
                 output = (await read(stream, "data-progress"))[-1]
                 late.append(time.time() - float(output["data"]["note"]))
-            (tmp_path / "one.go").touch()
+            (folder / "live.go").touch()
             rest = await read(stream, "finish")
         whole = await read(chunks(first), "finish")
         assert texts(rest) == texts(whole) != ""
@@ -145,39 +163,44 @@ async def test_a_stream_of_one_process_is_read_live_at_another(tmp_path, databas
     print(f"\nread at another process {median(late) * 1000:.0f} ms after it was said")  # noqa: T201 - measured, not judged
 
 
-async def test_a_run_is_stopped_from_another_process(tmp_path, database):
-    async with two(tmp_path, database) as (one, other), say(one, HOLD) as answer:
+async def test_a_run_is_stopped_from_another_process(pair):
+    _, one, other = pair
+    async with say(one, "/hold name=stopped", "stopped") as answer:
         await read(chunks(answer), "tool-input-available")
-        async with other.session.post(f"{other.url}/api/chat/c/stop") as stopped:
+        async with other.session.post(f"{other.url}/api/chat/stopped/stop") as stopped:
             assert stopped.status == 204
         assert kinds(await read(chunks(answer), "finish"))[-2:] == ["abort", "finish"]
-        assert not (await conversation_of(other))["running"]
+        assert not (await opened(other, answer.headers["x-conversation-id"]))["running"]
 
 
-async def test_one_of_two_concurrent_messages_gets_an_error(tmp_path, database):
-    async with two(tmp_path, database) as (one, other):
-        async with say(one, "Hello") as answer:
-            await answer.read()
+async def test_one_of_two_concurrent_messages_gets_an_error(pair):
+    folder, one, other = pair
+    async with say(one, "Hello", "both") as answer:
+        await answer.read()
 
-        async def ask(program, name):
-            async with say(program, f"/hold name={name}", id=name) as answer:
-                if answer.status == 200:
-                    await read(chunks(answer), "tool-input-available")
-                return answer.status
+    async def ask(program, name):
+        async with say(program, f"/hold name={name}", "both", id=name) as answer:
+            if answer.status == 200:
+                await read(chunks(answer), "tool-input-available")
+            return answer.status
 
-        assert sorted(await asyncio.gather(ask(one, "a"), ask(other, "b"))) == [200, 409]
+    assert sorted(await asyncio.gather(ask(one, "a"), ask(other, "b"))) == [200, 409]
+    for name in ("a", "b"):
+        (folder / f"{name}.go").touch()
 
 
-async def test_a_message_sent_to_two_processes_is_one_run(tmp_path, database):
-    async with two(tmp_path, database) as (one, other):
+async def test_a_message_sent_to_two_processes_is_one_run(pair):
+    _, *programs = pair
 
-        async def ask(program):
-            async with say(program, "Hello") as answer:
-                return texts(await chunks_of(answer))
+    async def ask(program):
+        async with say(program, "Hello", "same") as answer:
+            return answer.headers["x-conversation-id"], texts(await chunks_of(answer))
 
-        output = await asyncio.gather(ask(one), ask(other))
-        assert output[0] == output[1] != ""
-        assert len((await conversation_of(one))["messages"]) == 2
+    output = await asyncio.gather(*map(ask, programs))
+    assert output[0] == output[1]
+    id, words = output[0]  # noqa: A001 - it is one
+    assert words
+    assert len((await opened(programs[0], id))["messages"]) == 2
 
 
 async def test_another_process_continues_a_killed_run(tmp_path, database):

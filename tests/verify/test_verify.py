@@ -41,6 +41,7 @@ from showandtell.verify.probes import ALPHABET, KINDS, WORDS, Probe, make_probe
 from showandtell.verify.record import BufferedRequest, Head, read_recording, record, redact_exchange, replay
 from showandtell.verify.run import verify
 from support.builders import without_body
+from support.drawn_probes import share_probes
 from support.faulty_provider import serving
 from support.fixtures import wav
 
@@ -51,6 +52,11 @@ MADE = {}
 TODAY = "2026-11-22"
 PICTURES = ("image", "document")
 each_api = pytest.mark.parametrize("model", MODELS)
+
+
+@pytest.fixture(autouse=True)
+def _probes_are_drawn_once(monkeypatch):
+    share_probes(monkeypatch, is_read=False)
 
 
 def make(sort, random):
@@ -464,15 +470,14 @@ def verify_over_network(model, *options, path, blindness=(), kinds="image,docume
 @pytest.mark.parametrize(
     ("model", "blindness", "expected"),
     [
-        pytest.param(OPUS, [], SEEN, marks=pytest.mark.thorough),
+        (OPUS, [], SEEN),
         (OPUS, [PLANTED], {**SEEN, "tool_result document": "blind"}),
-        pytest.param(
-            CONVERSE, [RECORDED_BLINDNESS["bedrock-claude-pdf-in-result"]], NO_PAGES, marks=pytest.mark.thorough
-        ),
+        (CONVERSE, [RECORDED_BLINDNESS["bedrock-claude-pdf-in-result"]], NO_PAGES),
     ],
     ids=["honest", "planted", "recorded"],
 )
-def test_blindness_is_found_over_the_network_and_the_rest_is_seen(tmp_path, model, blindness, expected):
+def test_blindness_is_found_over_the_network_and_the_rest_is_seen(tmp_path, monkeypatch, model, blindness, expected):
+    share_probes(monkeypatch, is_read=True)
     done, cells = verify_over_network(model, "--save", path=tmp_path / "mine.json", blindness=blindness)
     assert (done.exit_code, "6 routes, 4 verdicts; " in done.output) == (0, True), done.output
     assert {key: cell.verdict for key, cell in cells.items()} == expected

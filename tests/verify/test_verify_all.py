@@ -3,7 +3,6 @@
 import socket
 from collections import Counter
 from dataclasses import replace
-from hashlib import sha256
 from importlib import import_module
 
 import pytest
@@ -21,10 +20,9 @@ from showandtell.core.wire.parsers import parser_of
 from showandtell.core.wire.renderers import renderer_of
 from showandtell.errors import UsageError
 from showandtell.extending import register_api, register_provider
-from showandtell.inspector.answering.report import ocr_cache
-from showandtell.media import gate
 from showandtell.providers.retry import RetryPolicy
 from showandtell.verify.all_models import Candidates, check_all, estimate, find_candidates
+from support.drawn_probes import share_probes
 from support.extensions import forget_registered, import_from
 from support.faulty_provider import serving
 
@@ -65,15 +63,8 @@ def path(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _probes_are_read_already(monkeypatch):
-    """The fake provider knows the text of each picture of a check: OCR takes a second for one (stress/test_verify.py)."""
-    draw = gate.draw_probe
-
-    def draw_and_tell(kind, codes, shapes=0):
-        data = draw(kind, codes, shapes)
-        monkeypatch.setitem(ocr_cache, sha256(data).hexdigest(), " ".join(codes))
-        return data
-
-    monkeypatch.setattr(gate, "draw_probe", draw_and_tell)
+    """Without OCR, which `stress/test_verify.py` uses."""
+    share_probes(monkeypatch, is_read=True)
 
 
 def test_a_provider_that_refuses_hangs_or_is_down_keeps_no_other_from_being_checked(path, capsys):

@@ -10,6 +10,7 @@ from support.two_users import (
     FIELDS,
     ID_PARAMETERS,
     OTHER_PARAMETERS,
+    RATES,
     WORD,
     WORDS,
     ask,
@@ -348,14 +349,15 @@ async def test_a_forged_field_has_no_effect(tmp_path, extra):
             assert (await ask(site.session, method, path, json={**right, **extra}))[0] == 422
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-async def test_a_file_part_must_be_an_attachment(tmp_path, address):
-    async with serving(tmp_path) as site:
-        part = {"type": "file", "mediaType": "image/png", "url": address}
-        status, body = await ask(site.session, "POST", "/api/chat", **chat("c", [text("look"), part]))
-        assert status == 422
-        assert "/api/attachments" in body["error"]["text"]
-        assert await stored(site) is None
+async def test_a_file_part_must_be_an_attachment(tmp_path, subtests):
+    async with serving(tmp_path, rates=RATES) as site:
+        for address in ADDRESSES:
+            with subtests.test(address=address):
+                part = {"type": "file", "mediaType": "image/png", "url": address}
+                status, body = await ask(site.session, "POST", "/api/chat", **chat("c", [text("look"), part]))
+                assert status == 422
+                assert "/api/attachments" in body["error"]["text"]
+                assert await stored(site) is None
 
 
 async def test_every_listed_field_belongs_to_a_known_operation():

@@ -9,6 +9,7 @@ import pytest
 from showandtell import tool
 from support.serving import chat_body, serving, texts
 from support.two_users import (
+    RATES,
     ask,
     chat,
     conversations_of,
@@ -66,19 +67,21 @@ FORGED = {
 }
 
 
-@pytest.mark.parametrize("forged", FORGED)
-async def test_a_forged_newest_message_changes_nothing(tmp_path, forged):
-    role, part = FORGED[forged]
-    async with serving(tmp_path) as site:
-        status, _ = await ask(site.session, "POST", "/api/chat", json=newest(role, part))
-        assert (status, await conversations_of(site, site.session)) == (422, [])
+async def test_a_forged_newest_message_changes_nothing(tmp_path, subtests):
+    async with serving(tmp_path, rates=RATES) as site:
+        for forged, (role, part) in FORGED.items():
+            with subtests.test(forged=forged):
+                status, _ = await ask(site.session, "POST", "/api/chat", json=newest(role, part))
+                assert (status, await conversations_of(site, site.session)) == (422, [])
         conversation = await start_chat(site)
         before = await messages_of(site, conversation)
-        async with site.session.post("/api/chat", json=newest(role, part)) as response:
-            assert response.status in {200, 422}
-            assert b"forged" not in await response.read()
-        after = await messages_of(site, conversation)
-        assert [one["parts"] for one in after] == [one["parts"] for one in before]
+        for forged, (role, part) in FORGED.items():
+            with subtests.test(forged=forged, conversation=conversation):
+                async with site.session.post("/api/chat", json=newest(role, part)) as response:
+                    assert response.status in {200, 422}
+                    assert b"forged" not in await response.read()
+                after = await messages_of(site, conversation)
+                assert [one["parts"] for one in after] == [one["parts"] for one in before]
 
 
 @asynccontextmanager
@@ -169,11 +172,12 @@ def regenerate(name, message_id):
     return {"id": name, "messages": [], "trigger": "regenerate-message", **wishes}
 
 
-@pytest.mark.parametrize("trigger", ["resume-stream", "submit-tool-result", "", "SUBMIT-MESSAGE", None, 5])
-async def test_an_unknown_trigger_starts_nothing(tmp_path, trigger):
-    async with serving(tmp_path) as site:
-        status, _ = await ask(site.session, "POST", "/api/chat", json=chat_body("hello", trigger=trigger))
-        assert (status, await conversations_of(site, site.session)) == (422, [])
+async def test_an_unknown_trigger_starts_nothing(tmp_path, subtests):
+    async with serving(tmp_path, rates=RATES) as site:
+        for trigger in ("resume-stream", "submit-tool-result", "", "SUBMIT-MESSAGE", None, 5):
+            with subtests.test(trigger=trigger):
+                status, _ = await ask(site.session, "POST", "/api/chat", json=chat_body("hello", trigger=trigger))
+                assert (status, await conversations_of(site, site.session)) == (422, [])
 
 
 async def test_only_the_id_of_an_attachment_part_counts(tmp_path):
@@ -211,28 +215,32 @@ async def test_an_address_on_another_host_is_refused_and_never_fetched(tmp_path)
     assert connections == []
 
 
-@pytest.mark.parametrize(
-    "name", ["m\0", "", "m" * 501, "\0", "m" * 100_000], ids=["NUL inside", "empty", "long", "NUL", "longer"]
-)
-async def test_an_id_that_cannot_be_stored_is_a_client_error(tmp_path, name):
-    async with serving(tmp_path) as site:
+async def test_an_id_that_cannot_be_stored_is_a_client_error(tmp_path, subtests):
+    async with serving(tmp_path, rates=RATES) as site:
         await start_chat(site)
-        for body in (chat_body("more", "c", name), chat_body("more", "c", "m2", messageId=name), regenerate("c", name)):
-            status, reply = await ask(site.session, "POST", "/api/chat", json=body)
-            assert (status, reply["error"]["kind"]) == (422, "BadInput")
-            assert len(reply["error"]["text"]) < 200
+        for name in ("m\0", "", "m" * 501, "\0", "m" * 100_000):
+            with subtests.test(name=name[:9], length=len(name)):
+                for body in (
+                    chat_body("more", "c", name),
+                    chat_body("more", "c", "m2", messageId=name),
+                    regenerate("c", name),
+                ):
+                    status, reply = await ask(site.session, "POST", "/api/chat", json=body)
+                    assert (status, reply["error"]["kind"]) == (422, "BadInput")
+                    assert len(reply["error"]["text"]) < 200
 
 
-@pytest.mark.parametrize("name", ["x\0y", "x" * 500, "x" * 1_000_000, "\0"], ids=["NUL", "long", "longer", "only NUL"])
-async def test_a_model_name_that_cannot_be_stored_is_refused_even_with_a_key(tmp_path, monkeypatch, name):
+async def test_a_model_name_that_cannot_be_stored_is_refused_even_with_a_key(tmp_path, subtests, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nobodys")
-    async with serving(tmp_path) as site:
-        body = chat_body("hello", model=f"openai:{name}")
-        status, reply = await ask(site.session, "POST", "/api/chat", json=body)
-        assert status == 422
-        assert reply["error"]["kind"] == "UnknownModel"
-        assert len(reply["error"]["text"]) < 200
-        assert await conversations_of(site, site.session) == []
+    async with serving(tmp_path, rates=RATES) as site:
+        for name in ("x\0y", "x" * 500, "x" * 1_000_000, "\0"):
+            with subtests.test(name=name[:9], length=len(name)):
+                body = chat_body("hello", model=f"openai:{name}")
+                status, reply = await ask(site.session, "POST", "/api/chat", json=body)
+                assert status == 422
+                assert reply["error"]["kind"] == "UnknownModel"
+                assert len(reply["error"]["text"]) < 200
+                assert await conversations_of(site, site.session) == []
 
 
 async def test_a_repeated_message_gets_a_complete_stream_or_404(tmp_path):

@@ -281,7 +281,7 @@ async def test_photos_lose_their_location_if_configured(tmp_path):
 
 async def test_the_bytes_decide_the_media_type_whatever_the_name(tmp_path):
     async with serving(tmp_path) as site:
-        for one, claimed in itertools.product(make_polyglots(), ("image/png", "text/html")):
+        for one, claimed in zip(make_polyglots(), itertools.cycle(("image/png", "text/html")), strict=False):
             status, stored = await put(site, BytesIO(one.data), "x.html", **{"content-type": claimed})
             if status == 422:
                 continue

@@ -19,7 +19,8 @@ from sqlalchemy import event, text
 from showandtell.core.messages.file import File
 from showandtell.core.messages.message import Draft
 from showandtell.errors import BadConversation, BadInput, ShowAndTellError
-from showandtell.storage.conversations.archive import EXTRA_SIZE, unpacked
+from showandtell.storage.conversations import archive as archive_module
+from showandtell.storage.conversations.archive import unpacked
 from showandtell.storage.conversations.store import Store
 from showandtell.storage.conversations.transfer import export_conversation, import_conversation
 from showandtell.storage.database.quotas import Quotas
@@ -165,12 +166,13 @@ async def take_in(path):
         return draft.parts[0].source.read_bytes() if draft.parts[0].source.exists() else None
 
 
-def test_a_bomb_is_refused_long_before_it_is_unpacked(tmp_path):
+def test_a_bomb_is_refused_long_before_it_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive_module, "EXTRA_SIZE", 2**22)
     with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as sink:
         sink.writestr(*TALK)
         with sink.open("files/1.png", "w") as entry:
-            for _ in range(EXTRA_SIZE // 2**24 + 16):
-                entry.write(bytes(2**24))
+            for _ in range(20):
+                entry.write(bytes(2**20))
     bounded = try_import(tmp_path, "x.zip", quotas=Quotas(file=1_000_000))
     assert "files/1.png has more than 1000000 bytes: raise the limit of one file" in str(bounded)
     assert "expands to far more than an export has" in str(try_import(tmp_path, "x.zip", quotas=Quotas(file=None)))
