@@ -9,8 +9,8 @@ import pytest
 from support.extras import LACKS, TRIALS, write_files
 from support.packages import UV, built, install
 
-#: The extras that `make test` tries: a library for files, another one for data, and the page.
-FIRST = {"images", "history", "server"}
+#: The extras that `make test` tries: a library for files, and the page, whose conversations are stored.
+FIRST = {"images", "server"}
 #: Imports what programs may import. Modules that need an extra are imported on first use of a name.
 PUBLIC = """
 import importlib, pkgutil, showandtell

@@ -14,6 +14,8 @@ MOUNTED_ONLY = {"use_chat_sends_only_its_newest_message"}
 OWN_ONLY = {"use_chat_shows_what_a_provider_ran_and_another_one_goes_on"}
 #: Of those that work with both programs, `make test` runs these with a route of its own, and the others with a mounted chat.
 OWN_FIRST = {"use_chat_approves_a_call", "use_chat_stops_and_sends_again", "assistant_ui_sends_its_attachments"}
+#: Variants: the other decision about a call, and another message than the first.
+VARIANTS = {"use_chat_denies_a_call", "use_chat_regenerates_and_edits"}
 SCENARIOS = [param.values[0] for file in ("stock_clients", "assistant_ui") for param in scenarios_in(file)]
 
 
@@ -47,6 +49,6 @@ def test_a_stock_client_with_a_route_of_its_own(scenario, programs, tmp_path):
     run_scenario(scenario, programs["own route"], tmp_path, {"release": page_tools.GATE.release}, seconds=60)
 
 
-@each(excluded=OWN_ONLY, thorough=OWN_FIRST)
+@each(excluded=OWN_ONLY, thorough=OWN_FIRST | VARIANTS)
 def test_a_stock_client_with_a_mounted_chat(scenario, programs, tmp_path):
     run_scenario(scenario, programs["mounted"], tmp_path, {"release": page_tools.GATE.release}, seconds=60)

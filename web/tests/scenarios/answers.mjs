@@ -28,6 +28,7 @@ export async function a_reload_during_a_stream_loses_and_duplicates_nothing(cont
   await eventually(async () => assert.deepEqual([await userMessages(page).count(), await answers(page).count()], [1, 1]));
 }
 
+// thorough
 export async function two_tabs_show_the_same_streams_and_messages(context) {
   const page = await startAnswer(context);
   const other = await context.visit(new URL(page.url()).pathname, { on: "echo", beside: page });

@@ -27,6 +27,7 @@ async function keepPreset(page, name) {
   await panel(page).getByText(`${name} is kept.`).waitFor();
 }
 
+// thorough
 export async function settings_of_a_conversation_are_stored_and_shown_above_the_composer(context) {
   const [page, path] = await startConversation(context, "uma");
   await eventually(async () => assert.equal(await note(page).count(), 0));

@@ -88,6 +88,7 @@ export async function a_picture_opens_in_full_size_and_zooms(context) {
   await viewer.waitFor({ state: "detached" });
 }
 
+// thorough
 export async function a_document_opens_page_by_page(context) {
   const page = await context.visit("/");
   await page.getByRole("button", { name: "Read a PDF page by page" }).click();

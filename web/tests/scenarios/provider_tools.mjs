@@ -21,6 +21,7 @@ const blocks = (...items) => `Blocks: ${JSON.stringify(items)}`;
 const visit = (context, settings = {}) => context.visit("/", { on: "echo", ...settings });
 const card = (answer, tool) => answer.locator(".tool").filter({ hasText: tool });
 
+// thorough
 export async function what_the_provider_ran_is_shown_with_pages_and_outputs(context) {
   const tab = await visit(context);
   const answer = await sendAndWait(tab, blocks(CALL, RESULT, RUN, RAN, text("Found.")));

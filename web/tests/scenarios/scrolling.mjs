@@ -61,6 +61,7 @@ export async function the_first_answer_in_an_opened_long_conversation_is_in_view
   await eventually(async () => assert.equal(await lastAnswerInView(page), true));
 }
 
+// thorough
 export async function scrolling_up_stops_automatic_scrolling(context) {
   const page = await context.visit("/", { on: "echo" });
   const lines = (name) => Array.from({ length: 60 }, (_, index) => `${name} ${index}`).join("\n\n");
