@@ -140,9 +140,15 @@ def test_a_file_gives_keys_and_addresses_of_providers_unless_a_variable_does(own
 @pytest.mark.parametrize(
     ("shell", "words"),
     [
-        ("bash", {"COMP_WORDS": "showandtell ask --on-full s", "COMP_CWORD": "3"}),
+        pytest.param(
+            "bash", {"COMP_WORDS": "showandtell ask --on-full s", "COMP_CWORD": "3"}, marks=pytest.mark.thorough
+        ),
         ("zsh", {"_TYPER_COMPLETE_ARGS": "showandtell ask --on-full s"}),
-        ("fish", {"_TYPER_COMPLETE_ARGS": "showandtell ask --on-full s", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}),
+        pytest.param(
+            "fish",
+            {"_TYPER_COMPLETE_ARGS": "showandtell ask --on-full s", "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_shells_complete_values_also_beside_a_broken_file(tmp_path, shell, words):

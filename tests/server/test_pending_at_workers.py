@@ -24,7 +24,7 @@ from support.pending_messages import (
     send,
     until,
 )
-from support.postgres import each_database, postgresql_if_thorough, ready_database
+from support.postgres import postgresql_if_thorough, ready_database
 from support.server_process import running
 from support.serving import chat_body, serving
 from support.two_users import ask
@@ -110,7 +110,7 @@ async def test_readers_of_an_answer_at_any_worker_learn_of_changes(database, tmp
             await remove(writer, message)
 
 
-@each_database
+@postgresql_if_thorough
 async def test_a_message_that_two_workers_send_is_sent_once(database, tmp_path):
     url = ready_database(database, tmp_path)
     async with answering(tmp_path, database=url) as (one, conversation, slow), serving(tmp_path, database=url) as two:

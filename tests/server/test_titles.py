@@ -21,7 +21,7 @@ from showandtell.server.runs import manager, titles
 from showandtell.server.runs.live_run import RunTask
 from support.fixtures import png
 from support.page_messages import idle, until
-from support.postgres import each_database, postgresql_if_thorough, ready_database
+from support.postgres import postgresql_if_thorough, ready_database
 from support.serving import chat_body, chunks_of, serving, texts
 from support.two_users import ask, conversations_of, open_accounts, upload
 from support.vllm import vllm
@@ -243,7 +243,7 @@ async def test_the_title_is_asked_for_once(provider, tmp_path):
         assert (await title_of(site), len(provider.asked)) == ("Invoices of May", 1)
 
 
-@each_database
+@postgresql_if_thorough
 async def test_a_run_that_another_worker_takes_over_is_given_one_title(database, provider, tmp_path, monkeypatch):
     monkeypatch.setattr(manager, "GRACE", 0)
     url, (hang, called) = ready_database(database, tmp_path), hanging()

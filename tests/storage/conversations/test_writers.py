@@ -144,6 +144,7 @@ async def test_a_turn_ends_though_the_database_fails_as_it_is_renewed(store, clo
     assert task.cancelled()
 
 
+@postgresql_if_thorough
 @pytest.mark.parametrize("ahead", [40.0, 1800.0])
 async def test_the_lease_of_a_machine_whose_clock_is_ahead_is_respected(store, clock, ahead):
     conversation = await store.create()
