@@ -9,8 +9,6 @@ from hashlib import sha256
 from zipfile import ZipFile
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from pathspec import PathSpec
 
 from support.packages import build, built, copy_clone, link_modules, run
@@ -94,6 +92,9 @@ def sbom_of(wheel):
 
 def test_the_sbom_is_valid_and_names_what_the_page_contains_and_all_libraries():
     text = sbom_of(built().wheel)
+    from cyclonedx.schema import SchemaVersion  # these take two seconds
+    from cyclonedx.validation.json import JsonStrictValidator
+
     assert str(JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)) == "None"
     purls = {one["purl"] for one in json.loads(text)["components"]}
     locked = re.findall(r"^([\w.-]+)==([^ ]+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
