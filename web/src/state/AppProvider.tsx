@@ -63,17 +63,19 @@ export function AppProvider({ children }: { children: ComponentChildren }) {
 
   const save = useCallback(
     async (change: SettingsChange) => {
+      stored.stop();
       if (settings) stored.set({ ...settings, ...change });
       try {
         stored.set(await api.patch<Settings>("/api/settings", change));
         if ("model" in change) models.again(); // the server's default may have changed
       } catch (error) {
         if (settings) stored.set(settings);
+        else stored.again();
         showError(error, "errors.notSaved");
         throw error;
       }
     },
-    [settings, stored.set, models.again],
+    [settings, stored.stop, stored.set, stored.again, models.again],
   );
   const again = useCallback(() => {
     for (const one of [me, models, stored]) if (one.error) one.again();

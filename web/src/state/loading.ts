@@ -7,17 +7,21 @@ export type Loaded<T> = {
   value: T | null;
   error: ApiError | null;
   again: () => void;
+  /** Drops a load that is on its way: its response is older than a change that is made now. */
+  stop: () => void;
   set: (value: T) => void;
 };
 
-/** Loads when `key` changes and retries temporary errors. Late responses for an earlier key are
- * dropped; a null key loads nothing. */
+/** Loads when `key` changes and retries temporary errors. Late responses for an earlier key, or from before a value was
+ * set, are dropped; a null key loads nothing. */
 export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<State<T>>(nothing);
   const [round, setRound] = useState(0);
+  const loading = useRef<AbortController | null>(null);
   useEffect(() => {
     if (key === null) return;
     const stop = new AbortController();
+    loading.current = stop;
     load(stop.signal).then(
       (value) => stop.signal.aborted || setState({ key, value, error: null }),
       (error: unknown) => stop.signal.aborted || setState((now) => missed(now, key, asApiError(error))),
@@ -25,10 +29,11 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
     return () => stop.abort();
   }, [key, round]);
   const again = useCallback(() => setRound((before) => before + 1), []);
-  const set = useCallback((value: T) => setState({ key, value, error: null }), [key]);
+  const stop = useCallback(() => loading.current?.abort(), []);
+  const set = useCallback((value: T) => (stop(), setState({ key, value, error: null })), [key]);
   const current = state.key === key ? state : nothing;
   useAgain(current.error, again);
-  return { value: current.value, error: current.error, again, set };
+  return { value: current.value, error: current.error, again, stop, set };
 }
 
 /** Retries temporary errors: network, server errors, too many requests. */

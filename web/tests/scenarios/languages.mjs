@@ -56,6 +56,30 @@ export async function a_german_browser_sees_german_and_keeps_the_choice_of_engli
   await page.getByRole("heading", { name: "Einstellungen", exact: true }).waitFor();
 }
 
+export async function a_language_that_is_chosen_before_the_settings_have_loaded_stays(context) {
+  const first = await context.visit("/settings", { ...GERMAN, on: "scratch" });
+  const page = await first.context().newPage();
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route("**/api/settings", async (route) => {
+    if (route.request().method() !== "GET") return route.continue();
+    const response = await route.fetch(); // from before the choice
+    await released;
+    await route.fulfill({ response }).catch(() => {}); // nobody waits for it any more
+  });
+  await page.goto(first.url());
+  const stored = page.waitForResponse((response) => response.request().method() === "PATCH");
+  await page.getByRole("radio", { name: "English" }).click();
+  await page.getByRole("heading", { name: "Settings" }).waitFor();
+  await stored;
+  release();
+  await page.getByRole("radio", { name: "Dark" }).click();
+  await context.until("the theme is stored", async () => (await context.get(page, "/api/settings")).theme === "dark");
+  await eventually(async () => assert.deepEqual(await textsOf(page.locator("h1")), ["Settings"]));
+  await page.getByRole("radio", { name: "As the browser" }).click();
+  await page.getByRole("heading", { name: "Einstellungen", exact: true }).waitFor();
+}
+
 // thorough
 export async function the_choice_of_a_language_is_that_of_all_browsers_of_a_user(context) {
   const page = await context.visit("/settings", { on: "scratch" });
