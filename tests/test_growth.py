@@ -7,6 +7,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from support.paths import ROOT
 
 BENCH = ROOT / "bench"
@@ -18,6 +20,7 @@ from growth import FLAT, OWN  # noqa: E402 - from the bench's folder
 TOLERANCE = 0.1
 
 
+@pytest.mark.thorough
 def test_turns_and_tools_cost_no_more_when_there_are_twice_as_many():
     command = [sys.executable, BENCH / "growth.py", "--counts", "turns", "tools", "--doublings", "1"]
     printed = subprocess.run(command, check=True, capture_output=True, text=True, timeout=240).stdout  # noqa: S603
