@@ -92,7 +92,7 @@ def kinds(chunks):
 
 
 class Server(uvicorn.Server):
-    """Ends as soon as it is told to, where uvicorn looks ten times a second."""
+    """Ends as soon as `ending` is set, where uvicorn looks ten times a second."""
 
     def __init__(self, config):
         super().__init__(config)
