@@ -26,9 +26,11 @@ def anyio_backend():
 
 
 @pytest.fixture(autouse=True)
-def no_learned_models(monkeypatch):
-    """Nothing that one test learns about a model counts in another one."""
-    monkeypatch.setenv("XDG_STATE_HOME", f"{os.environ['XDG_DATA_HOME']}/{uuid4().hex}")
+def own_folders(monkeypatch):
+    """Nothing that one test stores, or learns about a model, counts in another one, such as the model used last."""
+    folder = f"{os.environ['XDG_DATA_HOME']}/{uuid4().hex}"
+    monkeypatch.setenv("XDG_DATA_HOME", f"{folder}/data")
+    monkeypatch.setenv("XDG_STATE_HOME", f"{folder}/state")
 
 
 @pytest.fixture(autouse=True)
