@@ -24,13 +24,12 @@ from support.generated_files import each_image_model
 from support.nodejs import AG_UI_CLIENTS, ag_ui_reader
 from support.properties import examples
 from support.run_events import events, streaming
-from support.scripted import CLAUDE, FAULT, MODELS, STOPS, begin, frames, say, scripted
+from support.scripted import CLAUDE, FAULT, STOPS, begin, each_api, frames, say, scripted
 from support.ui_runs import ChatRecorder
 
 PICTURE = png(16, 8)
 EVENT = TypeAdapter(Event)
 QUESTION = {"id": "mine", "role": "user", "content": "hi"}
-each_api = pytest.mark.parametrize("model", MODELS)
 
 
 @pytest.fixture(scope="module", params=AG_UI_CLIENTS)

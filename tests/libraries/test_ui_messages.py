@@ -16,21 +16,10 @@ from support.fixtures import png
 from support.generated_files import draw as made_picture
 from support.generated_files import each_image_model
 from support.nodejs import npm_reader
-from support.scripted import (
-    CLAUDE,
-    FAULT,
-    MODELS,
-    STOPS,
-    begin,
-    check_usable,
-    frames,
-    say,
-    scripted,
-)
+from support.scripted import CLAUDE, FAULT, STOPS, begin, check_usable, each_api, frames, say, scripted
 from support.ui_runs import ChatRecorder
 
 PICTURE = png(16, 8)
-each_api = pytest.mark.parametrize("model", MODELS)
 
 
 @pytest.fixture(scope="module")

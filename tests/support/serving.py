@@ -107,20 +107,20 @@ class Server(uvicorn.Server):
 @asynccontextmanager
 async def running(app, **settings):
     """Any ASGI application on a server; gives its address."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     quiet = {"log_config": None, "access_log": False, "lifespan": "on", "timeout_graceful_shutdown": 1}
     server = Server(uvicorn.Config(app, **quiet | settings))
-    task = asyncio.create_task(server.serve(sockets=[listening]))
-    while not server.started:
-        if task.done():
-            task.result()
-        await asyncio.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        server.ending.set()
-        await task
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        task = asyncio.create_task(server.serve(sockets=[listening]))
+        while not server.started:
+            if task.done():
+                task.result()
+            await asyncio.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.ending.set()
+            await task
 
 
 @asynccontextmanager

@@ -51,7 +51,7 @@ from showandtell.storage.files.file_cache import FileCache
 from showandtell.storage.files.proofs import MAX_CONCURRENT_PROBES, PROBE_SECONDS, start_probe
 
 A_DATABASE = Wanted(DATABASE_HELP)
-#: How often the reserve's disk is waited for a second, and the threads that wait for it.
+#: Seconds that the reserve's disk may take, counted one by one, and the threads that wait for it.
 RESERVE_SECONDS = 4
 RESERVE_JOBS = DaemonThreads(4, "reserve")
 #: How long unused bytes are kept, in seconds. A message may name bytes this long after they were stored.
