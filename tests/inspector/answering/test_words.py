@@ -85,6 +85,8 @@ def test_where_words_may_mean_several_files_all_are_reported(model):
 @two_apis
 def test_files_are_counted_as_files_however_many_pictures_they_come_in(model):
     run = Agent(model).run_sync("look", files=UPLOADS)
+    drawn = run.receipts[2]
+    assert (drawn.name, drawn.variant.files[0].media_type) == ("d.svg", "image/png"), drawn.reason
     assert details(run.text).startswith("I received 4 files (5 pictures, 1 document):\n")
     assert "- image 2: scan.tiff, uploaded by the user" in run.text
     assert "as pictures, page 3\n" in run.text
